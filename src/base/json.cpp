@@ -1,0 +1,106 @@
+#include "base/json.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace ztvm {
+namespace {
+
+// Depth of brackets outside strings; cheap, and done before the parser builds anything.
+bool nests_too_deep(std::string_view text) {
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > k_max_json_depth) return true;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return false;
+}
+
+template <typename J>
+Result<J> parse(std::string_view text, std::string_view what) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  if (nests_too_deep(text)) {
+    return fail(ErrorCode::corrupt_file,
+                fmt::format("{} nests deeper than {} levels, which no such file needs.", what, k_max_json_depth));
+  }
+  J value = J::parse(text, nullptr, false);
+  if (!value.is_discarded()) return value;
+  if (text.find_first_not_of(" \t\r\n") != std::string_view::npos &&
+      text[text.find_first_not_of(" \t\r\n")] == '<') {
+    return fail(ErrorCode::corrupt_file, fmt::format("{} is an HTML page, expected JSON.", what));
+  }
+  return fail(ErrorCode::corrupt_file, fmt::format("{} ({} bytes) is not valid JSON.", what, text.size()));
+}
+
+std::unexpected<Error> wrong_field(const Json& object, std::string_view key, std::string_view what,
+                                   std::string_view wanted) {
+  if (!object.is_object()) {
+    return fail(ErrorCode::corrupt_file,
+                fmt::format("{} is a JSON {}, expected an object with \"{}\".", what, object.type_name(), key));
+  }
+  const auto it = object.find(key);
+  if (it == object.end()) {
+    return fail(ErrorCode::corrupt_file, fmt::format("{} has no field \"{}\", expected {}.", what, key, wanted));
+  }
+  return fail(ErrorCode::corrupt_file,
+              fmt::format("{} has a {} in field \"{}\", expected {}.", what, it->type_name(), key, wanted));
+}
+
+const Json* find(const Json& object, std::string_view key) {
+  if (!object.is_object()) return nullptr;
+  const auto it = object.find(key);
+  return it == object.end() ? nullptr : &*it;
+}
+
+}  // namespace
+
+Result<Json> parse_json(std::string_view text, std::string_view what) { return parse<Json>(text, what); }
+
+Result<OrderedJson> parse_ordered_json(std::string_view text, std::string_view what) {
+  return parse<OrderedJson>(text, what);
+}
+
+Result<std::string> get_string(const Json& object, std::string_view key, std::string_view what) {
+  const Json* field = find(object, key);
+  if (field == nullptr || !field->is_string()) return wrong_field(object, key, what, "a string");
+  return field->get<std::string>();
+}
+
+Result<std::int64_t> get_int(const Json& object, std::string_view key, std::string_view what) {
+  const Json* field = find(object, key);
+  if (field == nullptr || !field->is_number_integer() ||
+      (field->is_number_unsigned() && field->get<std::uint64_t>() > INT64_MAX)) {
+    return wrong_field(object, key, what, "an integer below 2^63");
+  }
+  return field->get<std::int64_t>();
+}
+
+Result<double> get_number(const Json& object, std::string_view key, std::string_view what) {
+  const Json* field = find(object, key);
+  if (field == nullptr || !field->is_number()) return wrong_field(object, key, what, "a number");
+  return field->get<double>();
+}
+
+Result<bool> get_bool(const Json& object, std::string_view key, std::string_view what) {
+  const Json* field = find(object, key);
+  if (field == nullptr || !field->is_boolean()) return wrong_field(object, key, what, "true or false");
+  return field->get<bool>();
+}
+
+std::string dump_json(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string dump_json(const OrderedJson& value) {
+  return value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+}
+
+}  // namespace ztvm
