@@ -1,0 +1,71 @@
+#pragma once
+// The engine as its front ends see it (command line, server, wasm): open a model piece by piece, chat, watch progress.
+// It never blocks, reads no file and knows no clock: the front end supplies bytes, polls, and passes time in.
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/generation.hpp"
+#include "gpu/device.hpp"
+
+namespace ztvm::engine {
+
+enum class Backend : std::uint8_t { gpu, reference };
+
+struct EngineOptions {
+  std::uint32_t context = 0;  // tokens; 0: the model's own, capped at 4096
+  Backend backend = Backend::gpu;
+  std::function<double()> now_ms;  // monotonic clock of the host
+};
+
+// A range of the model file that the engine wants next.
+struct ByteRange {
+  std::uint64_t offset = 0;
+  std::uint64_t n_bytes = 0;
+};
+
+// What a call of step() has to tell.
+struct StepEvent {
+  std::string text;                          // complete characters only; may be empty
+  std::vector<std::uint32_t> ids;            // tokens that became known in this step
+  FinishReason finish = FinishReason::none;  // not none: the generation is over
+};
+
+class Engine {
+ public:
+  // Starts opening a model file of `n_file_bytes` named `name` (for errors). The device outlives the engine.
+  static Result<std::unique_ptr<Engine>> open(gpu::Device& device, std::string_view name,
+                                              std::uint64_t n_file_bytes, EngineOptions options);
+  virtual ~Engine() = default;
+
+  // The next range to supply, or nothing once everything was read. At most 8 MiB after the header.
+  virtual std::optional<ByteRange> wanted() const = 0;
+  // Takes exactly the bytes of wanted(). Errors: whatever the file does not keep of its format.
+  virtual Result<void> supply(Bytes bytes) = 0;
+  // True when all weights are on the device and every pipeline is compiled. Polls the device.
+  virtual Result<bool> ready() = 0;
+
+  virtual std::uint32_t context() const = 0;  // tokens that fit
+  virtual std::uint32_t dispatches_per_token() const = 0;
+
+  // Renders the messages with the model's chat template and starts an answer. Errors: context_full (both numbers).
+  virtual Result<void> begin_chat(std::span<const Message> messages, const GenerateOptions& options) = 0;
+  virtual Result<void> begin_ids(std::span<const std::uint32_t> ids, const GenerateOptions& options) = 0;
+  // Encodes `text` as it is, control tokens off, no template, and starts to continue it.
+  virtual Result<void> begin_text(std::string_view text, const GenerateOptions& options) = 0;
+  // Advances a running generation without blocking: polls the device, submits what can run, returns what is new.
+  // With `wait` (native only) it returns after something happened.
+  virtual Result<StepEvent> step(bool wait) = 0;
+  // Ends the running generation; its tokens so far stay in the cache. step() then reports `interrupted`.
+  virtual void interrupt() = 0;
+
+  virtual std::span<const std::uint32_t> prompt_ids() const = 0;
+  virtual Timings timings() const = 0;
+};
+
+}  // namespace ztvm::engine
