@@ -19,12 +19,6 @@ AddedTokenFinder make_finder(std::span<const AddedToken> tokens, const Normalize
 
 }  // namespace
 
-std::string join(std::span<const Segment> segments) {
-  std::string text;
-  for (const Segment& segment : segments) text += segment.text;
-  return text;
-}
-
 Tokenizer::Tokenizer(Parts parts)
     : parts_(std::move(parts)), roles_(parts_.bpe.vocab().size(), Role::ordinary) {
   std::vector<AddedToken> raw;
