@@ -22,6 +22,7 @@ target_compile_definitions(ztvm_apps PUBLIC
 
 add_executable(zerotvm src/apps/main.cpp)
 target_link_libraries(zerotvm PRIVATE ztvm_apps)
+target_compile_definitions(zerotvm PRIVATE ZTVM_VERSION="${PROJECT_VERSION}")
 
 option(ZTVM_TESTS "Build the tests" ON)
 if(ZTVM_TESTS)
