@@ -13,7 +13,8 @@ namespace ztvm::app {
 namespace {
 
 double now_ms() {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 Result<void> supply_file(engine::Engine& engine, const FileSource& file, const LoadProgress& progress) {
@@ -53,9 +54,9 @@ Result<LoadedModel> load_model(const ModelOptions& options, const LoadProgress& 
   if (!file) return forward(file);
   auto device = open_device(options.backend, options.adapter);
   if (!device) return forward(device);
-  auto engine = engine::Engine::open(
-      **device, file->name(), file->n_bytes(),
-      {.context = options.context, .backend = options.backend, .now_ms = now_ms});
+  auto engine =
+      engine::Engine::open(**device, file->name(), file->n_bytes(),
+                           {.context = options.context, .backend = options.backend, .now_ms = now_ms});
   if (!engine) return forward(engine);
   if (auto supplied = supply_file(**engine, *file, progress); !supplied) return forward(supplied);
   if (auto ready = wait_until_ready(**engine); !ready) return forward(ready);

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <string_view>
 
 #include "apps/cli/command.hpp"
 #include "apps/cli/run.hpp"
@@ -15,8 +16,11 @@
 namespace ztvm::app {
 namespace {
 
-int report_usage(const CLI::App& program, const CLI::ParseError& error) {
+int report_usage(const CLI::App& program, const CLI::ParseError& error, std::string_view first_argument) {
   std::string text = error.what();
+  const bool is_unknown_command =
+      program.get_subcommands().empty() && !first_argument.empty() && !first_argument.starts_with('-');
+  if (is_unknown_command) text = fmt::format("\"{}\" is no command", first_argument);
   while (text.ends_with('.') || text.ends_with('\n')) text.pop_back();
   const auto chosen = program.get_subcommands();
   const std::string command = chosen.empty() ? "" : chosen.front()->get_name() + " ";
@@ -36,7 +40,7 @@ int run_program(int argc, char** argv) {
   } catch (const CLI::Success& help_or_version) {
     return program.exit(help_or_version);
   } catch (const CLI::ParseError& error) {
-    return report_usage(program, error);
+    return report_usage(program, error, argc > 1 ? argv[1] : "");
   }
   const int code = action();
   // A full disk or a closed pipe shows when the last bytes leave.

@@ -40,8 +40,8 @@ double decode_tokens_per_s(const engine::Timings& timings) {
 }
 
 std::string describe(const engine::Timings& timings) {
-  std::string text = fmt::format("{} tokens, {:.1f} tokens/s, first token after {:.0f} ms", timings.n_output_tokens,
-                                 decode_tokens_per_s(timings), timings.prefill_ms);
+  std::string text = fmt::format("{} tokens, {:.1f} tokens/s, first token after {:.0f} ms",
+                                 timings.n_output_tokens, decode_tokens_per_s(timings), timings.prefill_ms);
   if (timings.n_reused_tokens > 0) {
     text += fmt::format(", {} of {} prompt tokens reused", timings.n_reused_tokens, timings.n_prompt_tokens);
   }

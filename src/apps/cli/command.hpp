@@ -1,6 +1,7 @@
 #pragma once
 // What all subcommands share: how they are registered, how they end, and options that several of them have.
 #include <CLI/App.hpp>
+#include <CLI/Validators.hpp>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -21,11 +22,14 @@ inline constexpr int k_exit_interrupted = 130;  // as shells have it after Ctrl-
 // to `program`; its options are checked while the line is parsed, so that only a right line sets the action.
 using Action = std::function<int()>;
 
-// Ends the parsing with a usage error: "OPTION: text".
-[[noreturn]] void fail_usage(const std::string& option, const std::string& text);
+// Ends the parsing with a usage error.
+[[noreturn]] void fail_usage(const std::string& text);
 
 // Prints the error as one line on stderr. Returns k_exit_failure.
 int report(const Error& error);
+
+// Accepts decimal digits alone, from `min` to `max`: CLI11 by itself takes -1 and octal for unsigned numbers too.
+CLI::Validator whole_number(std::uint64_t min, std::uint64_t max);
 
 // MODEL.
 void add_model_argument(CLI::App& command, std::string& model);

@@ -12,7 +12,8 @@ TEST(ParseIds, ReadsNumbers) {
 }
 
 TEST(ParseIds, RefusesTheRest) {
-  for (const char* text : {"", ",", "1,", ",1", "1,,2", "-1", "+1", "1.5", "a", "1 ,2", "4294967296", "0x10"}) {
+  for (const char* text :
+       {"", ",", "1,", ",1", "1,,2", "-1", "+1", "1.5", "a", "1 ,2", "4294967296", "0x10"}) {
     const auto ids = parse_ids(text);
     ASSERT_FALSE(ids) << text;
     EXPECT_EQ(ids.error().code, ErrorCode::invalid_argument);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <CLI/Option.hpp>
-#include <CLI/Validators.hpp>
 #include <memory>
 #include <optional>
 #include <random>
@@ -67,30 +66,38 @@ int run(const RunOptions& options) {
 void add_sampler_options(CLI::App& command, engine::SamplerParams& sampler) {
   command.add_option("--temperature", sampler.temperature, "0 takes the likeliest token; up to 100")
       ->capture_default_str();
-  command.add_option("--top-k", sampler.top_k, "Keep the K likeliest tokens; 0: all")->capture_default_str();
-  command.add_option("--top-p", sampler.top_p, "Keep the likeliest tokens up to this sum")->capture_default_str();
-  command.add_option("--min-p", sampler.min_p, "Keep tokens with this part of the likeliest one's probability")
+  command.add_option("--top-k", sampler.top_k, "Keep the K likeliest tokens; 0: all")
+      ->check(whole_number(0, UINT32_MAX))
       ->capture_default_str();
-  command.add_option("--repeat-penalty", sampler.repeat_penalty, "Over 1 makes tokens of the context less likely")
+  command.add_option("--top-p", sampler.top_p, "Keep the likeliest tokens up to this sum")
       ->capture_default_str();
-  command.add_option("--seed", sampler.seed, "The same seed gives the same answer; without it each is another");
+  command
+      .add_option("--min-p", sampler.min_p, "Keep tokens with this part of the likeliest one's probability")
+      ->capture_default_str();
+  command
+      .add_option("--repeat-penalty", sampler.repeat_penalty,
+                  "Over 1 makes tokens of the context less likely")
+      ->capture_default_str();
+  command
+      .add_option("--seed", sampler.seed, "The same seed gives the same answer; without it each is another")
+      ->check(whole_number(0, UINT64_MAX));
 }
 
 // What no single option can tell. Ends the parsing on a contradiction.
 void check_options(RunOptions& options, const CLI::App& command) {
   if (command.count("--ids") > 0) {
     auto ids = parse_ids(options.ids_text);
-    if (!ids) fail_usage("--ids", ids.error().text);
+    if (!ids) fail_usage("--ids: " + ids.error().text);
     options.ids = std::move(*ids);
-    if (options.prompt) fail_usage("--ids", "It takes the place of PROMPT, so give one of the two.");
+    if (options.prompt) fail_usage("--ids takes the place of PROMPT, so give one of the two");
   }
   const bool has_template = !options.raw && options.ids.empty();
   if (!options.system.empty() && !has_template) {
-    fail_usage("--system", "It needs the chat template, which --raw and --ids leave out.");
+    fail_usage("--system needs the chat template, which --raw and --ids leave out");
   }
-  if (options.raw && !options.prompt) fail_usage("--raw", "It needs a PROMPT to continue.");
-  if (options.json && !options.prompt && options.ids.empty()) fail_usage("--json", "It needs a PROMPT or --ids.");
-  if (auto valid = engine::validate(options.generate.sampler); !valid) fail_usage("run", valid.error().text);
+  if (options.raw && !options.prompt) fail_usage("--raw needs a PROMPT to continue");
+  if (options.json && !options.prompt && options.ids.empty()) fail_usage("--json needs a PROMPT or --ids");
+  if (auto valid = engine::validate(options.generate.sampler); !valid) fail_usage(valid.error().text);
   if (command.count("--seed") == 0) options.generate.sampler.seed = std::random_device{}();
 }
 
@@ -104,11 +111,11 @@ void add_run_command(CLI::App& program, Action& action) {
   command.add_option("PROMPT", options->prompt, "What to answer; without it an interactive chat begins");
   command.add_option("--system", options->system, "System message that stands before the conversation");
   command.add_option("--max-tokens", options->generate.max_tokens, "Longest answer in tokens")
-      ->check(CLI::Range(1u, k_max_new_tokens))
+      ->check(whole_number(1, k_max_new_tokens))
       ->capture_default_str();
   add_sampler_options(command, options->generate.sampler);
   command.add_option("--context", options->model.context, "Tokens that prompt and answer may take together")
-      ->check(CLI::Range(1u, k_max_context));
+      ->check(whole_number(1, k_max_context));
   command.add_flag("--raw", options->raw, "Continue PROMPT as it is, without the chat template");
   command.add_option("--ids", options->ids_text, "Token ids to continue, in place of PROMPT: 1,2,3");
   command.add_flag("--ignore-eos", options->generate.ignore_eos, "Go on after tokens that end an answer");

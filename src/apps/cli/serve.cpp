@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <CLI/Option.hpp>
-#include <CLI/Validators.hpp>
 #include <filesystem>
 #include <memory>
 #include <thread>
@@ -28,8 +27,9 @@ struct ServeOptions {
 
 Result<fs::path> find_page(const std::string& web) {
   const std::vector<fs::path> places =
-      web.empty() ? std::vector<fs::path>{(program_folder() / "../../web/dist").lexically_normal(), "web/dist"}
-                  : std::vector<fs::path>{web};
+      web.empty()
+          ? std::vector<fs::path>{(program_folder() / "../../web/dist").lexically_normal(), "web/dist"}
+          : std::vector<fs::path>{web};
   for (const fs::path& place : places) {
     std::error_code error;
     if (fs::is_regular_file(place / "index.html", error)) return place;
@@ -87,7 +87,7 @@ void add_serve_command(CLI::App& program, Action& action) {
   CLI::App& command = *program.add_subcommand("serve", "Serves the chat page and the model files");
   auto options = std::make_shared<ServeOptions>();
   command.add_option("--port", options->port, "Port; 0 takes any free one")
-      ->check(CLI::Range(0, 65535))
+      ->check(whole_number(0, 65535))
       ->capture_default_str();
   command.add_option("--host", options->host, "Address to listen on")->capture_default_str();
   command.add_option("--web", options->web, "Folder of the built page");

@@ -1,11 +1,11 @@
 #include "apps/cli/terminal.hpp"
 
 #include <fmt/format.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 
 namespace ztvm::app {

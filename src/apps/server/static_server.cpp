@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view k_models_url = "/models/";
 constexpr std::string_view k_model_list_url = "/models/models.json";
+constexpr std::size_t k_n_threads = 32;
 constexpr std::size_t k_piece_bytes = 256 * 1024;  // of a file, read and sent at a time
 
 // The page loads nothing from elsewhere; wasm needs its own permission. Blobs: images and workers made by the
@@ -76,6 +77,9 @@ StaticServer::StaticServer(ServerOptions options)
       http_(std::make_unique<httplib::Server>()) {
   http_->set_socket_options(set_socket_options);
   http_->set_tcp_nodelay(true);
+  http_->set_keep_alive_max_count(1000);
+  // An idle connection keeps its thread for some seconds, and a browser opens six. httplib owns what this returns.
+  http_->new_task_queue = [] { return new httplib::ThreadPool(k_n_threads); };
   http_->set_payload_max_length(0);
   http_->set_default_headers({{"Cross-Origin-Opener-Policy", "same-origin"},
                               {"Cross-Origin-Embedder-Policy", "require-corp"},
@@ -104,7 +108,10 @@ Result<void> StaticServer::bind_port() {
   } else if (http_->bind_to_port(options_.host, options_.port)) {
     return {};
   }
-  const std::string reason = errno != 0 ? std::generic_category().message(errno) : "no such address";
+  // Other values of errno are left over from looking the name up.
+  const bool is_from_bind = errno == EADDRINUSE || errno == EADDRNOTAVAIL || errno == EACCES;
+  const std::string reason =
+      is_from_bind ? std::generic_category().message(errno) : "The address is not known";
   return fail(ErrorCode::io, fmt::format("Cannot listen on {} port {}: {}.", options_.host,
                                          std::max(options_.port, 0), reason));
 }
