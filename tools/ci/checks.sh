@@ -50,7 +50,7 @@ run_gtest() {
 run_node_tests() {
   local report=$result_dir/${1//[^a-zA-Z0-9]/_}.tap name=$1 seconds=$2
   shift 2
-  run_counted "$name" "$report" timeout "$seconds" node --test \
+  run_counted "$name" "$report" timeout "$seconds" node --test --test-concurrency=1 \
     --test-reporter=spec --test-reporter-destination=stdout \
     --test-reporter=tap "--test-reporter-destination=$report" "$@"
 }

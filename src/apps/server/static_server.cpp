@@ -22,34 +22,33 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view k_models_url = "/models/";
-constexpr std::string_view k_model_list_url = "/models/models.json";
+constexpr std::string_view k_model_list_url = "/models.json";
 constexpr std::size_t k_n_threads = 32;
 constexpr std::size_t k_piece_bytes = 256 * 1024;  // of a file, read and sent at a time
 
-// The page loads nothing from elsewhere; wasm needs its own permission. Blobs: images and workers made by the
-// page.
+// The page loads nothing from elsewhere; WebAssembly needs a permission of its own.
 constexpr const char* k_content_policy =
-    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; worker-src 'self' blob:; manifest-src "
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; font-src "
     "'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-std::string url_of(const ModelEntry& model) {
-  return std::string(k_models_url) + model.alias + "/" + model.file.filename().string();
-}
+// Where it is below /models/.
+std::string file_of(const ModelEntry& model) { return model.alias + "/" + model.file.filename().string(); }
 
+// As the page reads it (web/chat/models.ts).
 std::string list_as_json(const std::vector<ModelEntry>& models) {
   OrderedJson list = OrderedJson::array();
   for (const ModelEntry& model : models) {
     OrderedJson entry;
     entry["alias"] = model.alias;
     entry["name"] = model.name;
-    entry["file"] = model.file.filename().string();
-    entry["url"] = url_of(model);
+    entry["file"] = file_of(model);
     entry["bytes"] = model.n_bytes;
     list.push_back(std::move(entry));
   }
-  return dump_json(list);
+  OrderedJson object;
+  object["models"] = std::move(list);
+  return dump_json(object);
 }
 
 // SO_REUSEADDR alone: httplib's default, SO_REUSEPORT, would let a second server take half of the
@@ -141,7 +140,7 @@ void StaticServer::answer(const httplib::Request& request, httplib::Response& re
     response.set_header("Cache-Control", "no-cache");
     response.set_content(model_list_, "application/json");
   } else if (url.starts_with(k_models_url)) {
-    const auto model = std::ranges::find(options_.models, url, url_of);
+    const auto model = std::ranges::find(options_.models, url.substr(k_models_url.size()), file_of);
     if (model == options_.models.end()) return send_not_found(response);
     send_file(model->file, cache_control_of(url), request, response);
   } else {

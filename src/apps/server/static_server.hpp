@@ -23,7 +23,7 @@ struct ServerOptions {
   std::string host = "127.0.0.1";
   int port = 8080;                 // 0: any free one
   std::filesystem::path web_root;  // served at /
-  std::vector<ModelEntry> models;  // served at /models/ALIAS/FILE, listed in /models/models.json
+  std::vector<ModelEntry> models;  // served at /models/ALIAS/FILE, listed in /models.json
 };
 
 class StaticServer {
