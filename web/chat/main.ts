@@ -28,7 +28,8 @@ let client: EngineClient | undefined;
 let state: State = 'starting';
 /** The person pressed Enter before the model was there. */
 let sendWhenReady = false;
-/** The answer that is being made. */
+/** The answer that is being made, and its text so far. */
+let answering: Promise<void> | undefined;
 let answerText = '';
 
 function setState(next: State, statusText: string): void {
@@ -55,7 +56,7 @@ function fail(thrown: unknown): void {
       kind: 'failure',
       title: 'The conversation is full',
       text: `${error.message} Start a new chat, or write less.`,
-      action: { label: 'New chat', run: newChat },
+      action: { label: 'New chat', run: () => void newChat() },
     });
     setState('ready', '');
     return;
@@ -114,7 +115,7 @@ async function load(): Promise<void> {
     saveSettings(settings);
     hideCard();
     setState('ready', describeModel(loaded));
-    if (sendWhenReady) await send();
+    if (sendWhenReady) answering = send();
   } catch (error) {
     fail(error);
   }
@@ -203,10 +204,15 @@ function finalStats(finish: FinishReason, timings: Timings): string {
 }
 
 /** Stops a running answer first: its last words belong to the old conversation. */
-function newChat(): void {
+async function newChat(): Promise<void> {
+  client?.stop();
+  await answering;
   turns.length = 0;
   saveTurns(turns);
-  location.reload();
+  showTurns(turns);
+  if (state === 'ready') hideCard();
+  setState(state, status.textContent ?? '');
+  prompt.focus();
 }
 
 function fitPrompt(): void {
@@ -217,7 +223,7 @@ function fitPrompt(): void {
 
 function submit(): void {
   if (prompt.value.trim() === '') return;
-  if (state === 'ready') void send();
+  if (state === 'ready') answering = send();
   if (state === 'starting' || state === 'idle' || state === 'loading') sendWhenReady = true;
   if (state === 'idle') void load();
 }
@@ -237,7 +243,7 @@ function connectControls(): void {
     if (key === 'Escape' && state === 'answering') client?.stop();
   });
   stopButton.onclick = () => client?.stop();
-  newChatButton.onclick = newChat;
+  newChatButton.onclick = () => void newChat();
   modelSelect.onchange = () => {
     settings.model = modelSelect.value;
     saveSettings(settings);
