@@ -66,7 +66,7 @@ export function showFailure(error: EngineError, retry: () => void): void {
   const titles: Partial<Record<typeof error.code, string>> = {
     no_webgpu: 'This browser has no WebGPU',
     no_adapter: 'No graphics adapter was found',
-    device_lost: 'The graphics device was lost',
+    device_lost: 'The GPU went away',
     out_of_memory: 'There is not enough graphics memory',
     network: 'The model could not be downloaded',
     not_found: 'The model is not on the server',

@@ -122,7 +122,7 @@ async function load(): Promise<void> {
 }
 
 function describeModel({ adapter, contextTokens, note }: LoadedModel): string {
-  return [`On your GPU: ${adapter}`, `${contextTokens} tokens of context`, note].filter((part) => part).join(' · ');
+  return [`Runs on ${adapter}`, `${contextTokens} tokens of context`, note].filter((part) => part).join(' · ');
 }
 
 async function send(): Promise<void> {
@@ -218,6 +218,7 @@ async function newChat(): Promise<void> {
 function fitPrompt(): void {
   prompt.style.height = 'auto';
   prompt.style.height = `${prompt.scrollHeight}px`;
+  prompt.style.overflowY = prompt.scrollHeight > prompt.clientHeight ? 'auto' : 'hidden';
   updateSendButton();
 }
 

@@ -75,6 +75,13 @@ function addCopyButton(block: HTMLElement): void {
   block.append(button);
 }
 
+// The composer and the card grow and shrink below: the end of the conversation stays in sight.
+let wasAtEnd = true;
+scroller.addEventListener('scroll', () => (wasAtEnd = isAtEnd()));
+new ResizeObserver(() => {
+  if (wasAtEnd) scrollToEnd();
+}).observe(scroller);
+
 /** A reader who scrolled up is left where they are. */
 function isAtEnd(): boolean {
   return scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 60;
