@@ -66,6 +66,8 @@ struct PipelineDesc {
 // Called once with the bytes read, or with the error that prevented it. The span lives during the call only.
 using ReadCallback = std::function<void(Result<Bytes>)>;
 
+inline constexpr std::uint64_t k_whole_buffer = ~std::uint64_t{0};
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -85,7 +87,7 @@ class Device {
 
   // Runs the commands in order. Pipelines that are still compiling are waited for.
   virtual void submit(std::span<const Command> commands) = 0;
-  // Reads after everything submitted so far. Offset and length are multiples of 4.
+  // Reads after everything submitted so far. Offset and length are multiples of 4; k_whole_buffer reads to the end.
   virtual void read(BufferId buffer, std::uint64_t offset, std::uint64_t n_bytes, ReadCallback callback) = 0;
 
   // Lets callbacks run. With `wait`, returns only after at least one pending read or pipeline has finished

@@ -1,0 +1,175 @@
+#include "engine/model_loader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "kernels/rope_kv/rope_kv.hpp"
+#include "load/gguf_vocab.hpp"
+
+namespace ztvm::engine {
+namespace {
+
+constexpr std::uint64_t k_first_header_bytes = 1u << 20;
+
+text::GgufVocab to_text(load::GgufVocabFields fields) {
+  text::GgufVocab vocab;
+  vocab.model = std::move(fields.model);
+  vocab.pre = std::move(fields.pre);
+  vocab.tokens = std::move(fields.tokens);
+  vocab.merges = std::move(fields.merges);
+  vocab.token_types = std::move(fields.token_types);
+  vocab.bos_id = fields.bos;
+  vocab.eos_id = fields.eos;
+  vocab.unk_id = fields.unk;
+  vocab.pad_id = fields.pad;
+  vocab.add_bos = fields.add_bos;
+  vocab.chat_template = std::move(fields.chat_template);
+  return vocab;
+}
+
+// Rows of a prefill chunk: long enough to share each weight read, short enough to stop and to draw between.
+std::uint32_t default_max_rows(const gpu::Target& target) { return target.cpu ? 32 : 128; }
+
+Result<std::uint32_t> choose_context(std::uint32_t asked, const model::ModelSpec& spec, std::string_view name) {
+  if (asked == 0) return std::min(spec.max_context, k_default_context);
+  if (asked <= spec.max_context) return asked;
+  return fail(ErrorCode::invalid_argument, fmt::format("A context of {} tokens is asked for, but {} was trained for {}.",
+                                                       asked, name, spec.max_context));
+}
+
+struct TextParts {
+  text::Tokenizer tokenizer;
+  std::optional<text::ChatTemplate> chat_template;
+  std::vector<std::uint32_t> stop_ids;
+};
+
+Result<TextParts> read_text_parts(const load::GgufFile& file) {
+  auto fields = load::read_gguf_vocab(file.metadata);
+  if (!fields) return forward(fields);
+  const text::GgufVocab vocab = to_text(std::move(*fields));
+  auto tokenizer = text::Tokenizer::from_gguf(vocab);
+  if (!tokenizer) return forward(tokenizer);
+  TextParts parts = {.tokenizer = std::move(*tokenizer), .chat_template = {}, .stop_ids = {}};
+  if (!vocab.chat_template.empty()) {
+    auto detected = text::detect_template(vocab.chat_template);
+    if (detected) parts.chat_template = *detected;
+  }
+  parts.stop_ids = text::stop_ids(parts.tokenizer, parts.chat_template);
+  return parts;
+}
+
+}  // namespace
+
+Result<ModelPlan> plan_model(load::GgufFile file, const gpu::Caps& caps, const LoadOptions& options) {
+  auto family = model::family_from_gguf(file);
+  if (!family) return forward(family);
+  auto context = choose_context(options.context, family->spec, file.tensors.name);
+  if (!context) return forward(context);
+  ModelPlan plan = {.file = std::move(file),
+                    .family = std::move(*family),
+                    .context = *context,
+                    .buffers = {},
+                    .weights = {},
+                    .decoder = {}};
+  const std::uint64_t binding_limit = std::min(caps.max_binding_bytes, caps.max_buffer_bytes);
+  auto weights = model::WeightPlan::make(plan.family.names, plan.family.spec, plan.file.tensors, binding_limit,
+                                         plan.buffers);
+  if (!weights) return forward(weights);
+  plan.weights = std::move(*weights);
+  const std::uint32_t max_rows = options.max_rows != 0 ? options.max_rows : default_max_rows(options.target);
+  plan.decoder = model::Decoder::plan(
+      plan.family.spec,
+      {.context = *context, .max_rows = std::min(max_rows, *context), .target = options.target}, plan.buffers);
+  return plan;
+}
+
+ModelLoader::ModelLoader(gpu::Device& device, std::string_view name, std::uint64_t n_file_bytes, LoadOptions options)
+    : device_(device),
+      name_(name),
+      n_file_bytes_(n_file_bytes),
+      options_(options),
+      n_header_bytes_(std::min(n_file_bytes, k_first_header_bytes)) {}
+
+std::optional<ByteRange> ModelLoader::wanted() const {
+  if (!model_) return ByteRange{.offset = header_.size(), .n_bytes = n_header_bytes_ - header_.size()};
+  if (next_step_ == steps_.size()) return std::nullopt;
+  const load::ByteRange& range = steps_[next_step_].source;
+  return ByteRange{.offset = range.offset, .n_bytes = range.n_bytes};
+}
+
+Result<void> ModelLoader::supply(Bytes bytes) {
+  const auto range = wanted();
+  check(range.has_value(), "nothing is supplied to a complete model");
+  if (bytes.size() != range->n_bytes) {
+    return fail(ErrorCode::io, fmt::format("{} gives {} bytes at offset {}, expected {}.", name_, bytes.size(),
+                                           range->offset, range->n_bytes));
+  }
+  return model_ ? supply_weights(bytes) : supply_header(bytes);
+}
+
+Result<void> ModelLoader::supply_header(Bytes bytes) {
+  header_.insert(header_.end(), bytes.begin(), bytes.end());
+  auto progress = load::parse_gguf(header_, name_, n_file_bytes_);
+  if (!progress) return forward(progress);
+  if (const auto* need = std::get_if<load::NeedBytes>(&*progress)) {
+    // Doubling keeps the number of requests small; the parser's figure is a lower bound.
+    n_header_bytes_ = std::min(n_file_bytes_, std::max<std::uint64_t>(need->n_bytes, header_.size() * 2));
+    return {};
+  }
+  header_ = std::vector<std::byte>();
+  return start_weights(std::move(std::get<load::GgufFile>(*progress)));
+}
+
+Result<void> ModelLoader::start_weights(load::GgufFile file) {
+  auto text = read_text_parts(file);
+  if (!text) return forward(text);
+  auto plan = plan_model(std::move(file), device_.caps(), options_);
+  if (!plan) return forward(plan);
+  plan->family.spec.n_valid_ids =
+      std::min(plan->family.spec.vocab, static_cast<std::uint32_t>(text->tokenizer.vocab_size()));
+  if (auto allocated = plan->buffers.allocate(device_); !allocated) return forward(allocated);
+  model::Weights weights = plan->weights.bind(plan->buffers);
+  steps_.assign(plan->weights.steps().begin(), plan->weights.steps().end());
+  model_ = std::make_unique<Model>(Model{.spec = std::move(plan->family.spec),
+                                         .context = plan->context,
+                                         .tokenizer = std::move(text->tokenizer),
+                                         .chat_template = std::move(text->chat_template),
+                                         .stop_ids = std::move(text->stop_ids),
+                                         .buffers = std::move(plan->buffers),
+                                         .decoder = std::move(plan->decoder),
+                                         .weights = std::move(weights)});
+  write_tables();
+  return {};
+}
+
+void ModelLoader::write_tables() {
+  const model::State state = model_->decoder.state(model_->buffers);
+  std::vector<std::uint32_t> pages(model_->decoder.n_pages());
+  std::iota(pages.begin(), pages.end(), 0u);
+  device_.write(state.pages.buffer, 0, as_bytes(pages));
+  const auto& attention = std::get<model::AttentionSpec>(model_->spec.layers.front().mixer);
+  device_.write(state.rope.buffer, 0,
+                as_bytes(kernels::rope_table(model_->context, attention.n_rotated, model_->spec.rope_theta)));
+}
+
+Result<void> ModelLoader::supply_weights(Bytes bytes) {
+  const load::UploadStep& step = steps_[next_step_];
+  if (auto applied = load::apply(step, bytes, name_, converted_); !applied) return forward(applied);
+  const auto write = [this](const load::BufferPlace& place, const std::vector<std::byte>& data) {
+    const auto slot = static_cast<model::Slot>(place.slot);
+    device_.write(model_->buffers.tensor(slot, gpu::Dtype::u32).buffer, place.offset, data);
+  };
+  write(step.words, converted_.words);
+  if (step.layout.has_scales()) write(step.scales, converted_.scales);
+  ++next_step_;
+  return {};
+}
+
+std::unique_ptr<Model> ModelLoader::take() {
+  check(model_ && next_step_ == steps_.size(), "a model is taken once it is complete");
+  return std::move(model_);
+}
+
+}  // namespace ztvm::engine

@@ -1,0 +1,80 @@
+#pragma once
+// Opens a model file piece by piece: header, then weights onto the device. Pull style, so that a page, a server and a
+// program read the bytes however they like.
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "gpu/target.hpp"
+#include "load/gguf.hpp"
+#include "model/decoder.hpp"
+#include "model/families/registry.hpp"
+#include "model/weights.hpp"
+#include "text/chat_template.hpp"
+#include "text/tokenizer.hpp"
+
+namespace ztvm::engine {
+
+// A model whose buffers exist; complete once every upload step was supplied.
+struct Model {
+  model::ModelSpec spec;
+  std::uint32_t context = 0;
+  text::Tokenizer tokenizer;
+  std::optional<text::ChatTemplate> chat_template;  // none: the file has no template
+  std::vector<std::uint32_t> stop_ids;
+  model::Buffers buffers;
+  model::Decoder decoder;
+  model::Weights weights;
+};
+
+struct LoadOptions {
+  std::uint32_t context = 0;   // 0: the model's own, at most k_default_context
+  std::uint32_t max_rows = 0;  // rows of a prefill chunk; 0: chosen for the target
+  gpu::Target target;
+};
+inline constexpr std::uint32_t k_default_context = 4096;
+
+// What a header says, before any buffer is made: for inspect, and for refusing early.
+struct ModelPlan {
+  load::GgufFile file;
+  model::Family family;
+  std::uint32_t context = 0;
+  model::Buffers buffers;
+  model::WeightPlan weights;
+  model::Decoder decoder;
+};
+// Errors: whatever is wrong with the header, an architecture that is not known, a context out of range.
+Result<ModelPlan> plan_model(load::GgufFile file, const gpu::Caps& caps, const LoadOptions& options);
+
+class ModelLoader {
+ public:
+  ModelLoader(gpu::Device& device, std::string_view name, std::uint64_t n_file_bytes, LoadOptions options);
+
+  // The next range of the file to supply; nothing once the model is complete.
+  std::optional<ByteRange> wanted() const;
+  Result<void> supply(Bytes bytes);
+  // The model, once wanted() gives nothing.
+  std::unique_ptr<Model> take();
+
+ private:
+  Result<void> supply_header(Bytes bytes);
+  Result<void> supply_weights(Bytes bytes);
+  Result<void> start_weights(load::GgufFile file);
+  void write_tables();
+
+  gpu::Device& device_;
+  std::string name_;
+  std::uint64_t n_file_bytes_ = 0;
+  LoadOptions options_;
+  std::vector<std::byte> header_;      // grows until it parses, then is freed
+  std::uint64_t n_header_bytes_ = 0;   // wanted in all
+  std::vector<load::UploadStep> steps_;
+  std::size_t next_step_ = 0;
+  QuantisedRows converted_;            // reused from step to step
+  std::unique_ptr<Model> model_;
+};
+
+}  // namespace ztvm::engine

@@ -1,0 +1,82 @@
+#pragma once
+// One operation: a program, its buffers, its grid and its oracle. A recording is a list of them, plain data that
+// three executors run: the GPU plan, the oracles on the host, and lockstep, which runs both and compares.
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.hpp"
+#include "gpu/device.hpp"
+#include "gpu/program.hpp"
+#include "gpu/target.hpp"
+
+namespace ztvm::gpu {
+
+// How the elements of a buffer lie in memory.
+enum class Dtype : std::uint8_t { f32, f16, u32, i8 };
+std::uint64_t dtype_bytes(Dtype dtype);
+
+// A whole buffer and its element type. Borrowed: whoever made the buffer owns it.
+struct Tensor {
+  BufferId buffer = BufferId::none;
+  Dtype dtype = Dtype::f32;
+};
+
+// A binding as an oracle sees it: the bytes of the buffer on the host.
+struct HostView {
+  MutableBytes bytes;
+  Dtype dtype = Dtype::f32;
+
+  std::size_t n_elements() const { return bytes.size() / dtype_bytes(dtype); }
+  float load(std::size_t i) const;            // any dtype, as a number
+  void store(std::size_t i, float value) const;  // rounds to the dtype
+  std::uint32_t word(std::size_t i) const { return load_as<std::uint32_t>(bytes, i * 4); }
+  void set_word(std::size_t i, std::uint32_t value) const;
+};
+
+// Computes what the kernel computes, from the same bytes, in double precision. One view for each binding.
+using Oracle = std::function<void(std::span<const HostView>)>;
+
+struct Binding {
+  Tensor tensor;
+  Access access = Access::read;
+};
+
+// Workgroups. The axis named by `rows_axis` is set at each submit to ceil(n_rows / rows_per_workgroup).
+struct Grid {
+  enum class Axis : std::uint8_t { none, x, y, z };
+  std::uint32_t x = 1;
+  std::uint32_t y = 1;
+  std::uint32_t z = 1;
+  Axis rows_axis = Axis::none;
+  std::uint32_t rows_per_workgroup = 1;
+};
+
+struct Op {
+  std::string name;  // "layer 3 attention"
+  Program program;
+  std::vector<Binding> bindings;
+  Grid grid;
+  Oracle oracle;
+  // Largest |got - want| allowed, as a multiple of |want| + rms(want) of the output; u32 outputs must be equal.
+  float tolerance = 0.0f;
+};
+
+// What kernels are recorded into.
+struct Recording {
+  Target target;
+  std::uint32_t max_rows = 1;  // rows a pass may have
+  std::vector<Op> ops;
+};
+
+// Tolerance of a sum of `n_terms` products accumulated in f32, its result rounded to `dtype`.
+float sum_tolerance(std::size_t n_terms, Dtype dtype);
+
+// Workgroups on x and y for `n` workgroups in one list, when the limit of one axis may be exceeded; shaders linearise
+// with workgroup_id.y * num_workgroups.x + workgroup_id.x.
+Grid linear_grid(std::uint32_t n_workgroups);
+
+}  // namespace ztvm::gpu

@@ -1,0 +1,53 @@
+#include "gpu/target.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace ztvm::gpu {
+namespace {
+
+constexpr std::array k_all_targets = {
+    Target{.cpu = true},
+    Target{.cpu = false},
+    Target{.cpu = false, .f16 = true},
+    Target{.cpu = false, .subgroups = true},
+    Target{.cpu = false, .f16 = true, .subgroups = true},
+};
+
+}  // namespace
+
+Target choose_target(const Caps& caps) {
+  // On a CPU f16 is emulated and a subgroup is a vector register, so neither helps there.
+  if (caps.kind == AdapterKind::cpu) return Target{.cpu = true};
+  return Target{.cpu = false, .f16 = caps.f16, .subgroups = caps.subgroups};
+}
+
+bool supports(const Caps& caps, const Target& target) {
+  return (!target.f16 || caps.f16) && (!target.subgroups || caps.subgroups);
+}
+
+std::string describe(const Target& target) {
+  return fmt::format("{} {}{}", target.cpu ? "cpu" : "gpu", target.f16 ? "f16" : "f32",
+                     target.subgroups ? " subgroups" : "");
+}
+
+std::string explain_target(const Caps& caps) {
+  if (caps.kind == AdapterKind::cpu) {
+    return "The adapter is a CPU, so each thread owns whole rows, without barriers, in f32.";
+  }
+  return fmt::format("The adapter is a GPU; activations are {}, and reductions use {}.",
+                     caps.f16 ? "f16 (shader-f16 is there)" : "f32 (shader-f16 is missing)",
+                     caps.subgroups ? "subgroup operations" : "workgroup memory (subgroups are missing)");
+}
+
+Result<Target> parse_target(std::string_view text) {
+  std::string known;
+  for (const Target& target : k_all_targets) {
+    if (describe(target) == text) return target;
+    known += fmt::format("{}\"{}\"", known.empty() ? "" : ", ", describe(target));
+  }
+  return fail(ErrorCode::invalid_argument, fmt::format("Kernel set \"{}\" is not known, expected one of {}.", text, known));
+}
+
+}  // namespace ztvm::gpu

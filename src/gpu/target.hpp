@@ -1,0 +1,29 @@
+#pragma once
+// Which kernel set an adapter gets, and why.
+#include <string>
+
+#include "gpu/device.hpp"
+
+namespace ztvm::gpu {
+
+// Properties that kernels choose their form by. Fixed when a model is recorded.
+struct Target {
+  bool cpu = false;        // the adapter runs shaders on a CPU: one thread a row, no barriers
+  bool f16 = false;        // activations and caches are f16 (weights and accumulation do not change)
+  bool subgroups = false;  // reductions use subgroup operations; any width works
+  bool operator==(const Target&) const = default;
+};
+
+// The set chosen for these capabilities.
+Target choose_target(const Caps& caps);
+// True when an adapter with these capabilities can run kernels of this target.
+bool supports(const Caps& caps, const Target& target);
+
+// "cpu f32", "gpu f16 subgroups": for reports and options.
+std::string describe(const Target& target);
+// One sentence on why choose_target() decides as it does, for doctor.
+std::string explain_target(const Caps& caps);
+// Reads describe()'s form. Errors: invalid_argument, listing the forms.
+Result<Target> parse_target(std::string_view text);
+
+}  // namespace ztvm::gpu

@@ -1,0 +1,25 @@
+#pragma once
+// Greedy choice: step.choice = index of the largest finite logit, the lowest index among equals.
+// Two ops: one thread a block of logits, then one thread over the blocks. Counts logits that are not finite.
+// Bytes moved: n_valid * 4.
+#include "kernels/step.hpp"
+
+namespace ztvm::kernels {
+
+// Logits one thread looks through; candidates need div_up(n_valid, block) elements of 16 bytes.
+inline constexpr std::uint32_t k_argmax_block = 256;
+
+struct Argmax {
+  std::uint32_t n_valid = 0;  // logits that stand for tokens; rows beyond the tokenizer are never chosen
+  gpu::Tensor logits;         // [vocab] f32
+  gpu::Tensor candidates;     // [div_up(n_valid, k_argmax_block), 4] u32
+  gpu::Tensor step;           // Step: choice and n_not_finite are written
+};
+
+void argmax(gpu::Recording& recording, const Argmax& args);
+
+// The oracles, on bindings (logits, candidates) and (candidates, step).
+void argmax_reference(std::span<const gpu::HostView> views, std::uint32_t n_valid);
+void argmax_final_reference(std::span<const gpu::HostView> views, std::uint32_t n_blocks);
+
+}  // namespace ztvm::kernels

@@ -1,0 +1,26 @@
+#pragma once
+// Causal grouped-query attention: out = softmax(q k^T / sqrt(head_dim)) v over positions 0..position of the row
+// (Vaswani et al. 2017; grouped queries: Ainslie et al. 2023).
+// GPU set: one workgroup = one head of one row; CPU set: one thread. Scores, softmax and sums are f32.
+// Bytes moved: keys and values of all positions once a head and row.
+#include "kernels/attention_shape.hpp"
+#include "kernels/step.hpp"
+
+namespace ztvm::kernels {
+
+struct Attention {
+  AttentionShape shape;
+  gpu::Tensor step;    // Step
+  gpu::Tensor q;       // [max_rows, n_heads, head_dim] activation type, rotated
+  gpu::Tensor keys;    // [page][kv_head][slot][head_dim] activation type
+  gpu::Tensor values;  // the same
+  gpu::Tensor pages;   // [n_pages] u32
+  gpu::Tensor out;     // [max_rows, n_heads, head_dim] activation type
+};
+
+void attention(gpu::Recording& recording, std::string_view name, const Attention& args);
+
+// The oracle, on bindings step, q, keys, values, pages, out.
+void attention_reference(std::span<const gpu::HostView> views, const AttentionShape& shape);
+
+}  // namespace ztvm::kernels

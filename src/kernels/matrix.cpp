@@ -1,0 +1,25 @@
+#include "kernels/matrix.hpp"
+
+namespace ztvm::kernels {
+
+std::string_view weights_part(QuantKind kind) {
+  switch (kind) {
+    case QuantKind::q4: return "weights_q4";
+    case QuantKind::q8: return "weights_q8";
+    case QuantKind::f16: return "weights_f16";
+    case QuantKind::f32: return "weights_f32";
+  }
+  return {};
+}
+
+void load_row(const gpu::HostView& words, const gpu::HostView& scales, QuantKind kind, std::uint32_t row,
+              std::span<float> out) {
+  const QuantLayout layout{.kind = kind, .dim = static_cast<std::uint32_t>(out.size())};
+  const auto row_of = [row](const gpu::HostView& view, std::uint64_t row_bytes) {
+    return Bytes(view.bytes).subspan(static_cast<std::size_t>(row * row_bytes), static_cast<std::size_t>(row_bytes));
+  };
+  dequantise_row(kind, row_of(words, layout.words_bytes_per_row()),
+                 layout.has_scales() ? row_of(scales, layout.scales_bytes_per_row()) : Bytes(), out);
+}
+
+}  // namespace ztvm::kernels

@@ -1,0 +1,54 @@
+#include "load/model_file.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "load/quoted.hpp"
+
+namespace ztvm::load {
+
+const DtypeInfo& info(Dtype dtype) {
+  static constexpr std::array<DtypeInfo, 5> k_infos = {{
+      {.name = "F32", .block_elements = 1, .block_bytes = 4},
+      {.name = "F16", .block_elements = 1, .block_bytes = 2},
+      {.name = "Q4_0", .block_elements = 32, .block_bytes = 18},
+      {.name = "Q4_1", .block_elements = 32, .block_bytes = 20},
+      {.name = "Q8_0", .block_elements = 32, .block_bytes = 34},
+  }};
+  return k_infos[static_cast<std::size_t>(dtype)];
+}
+
+std::uint64_t TensorRecord::n_rows() const {
+  std::uint64_t rows = 1;
+  for (std::size_t i = 0; i + 1 < shape.size(); ++i) rows *= shape[i];
+  return rows;
+}
+
+const TensorRecord* ModelFile::find(std::string_view tensor) const {
+  const auto found = std::ranges::find(tensors, tensor, &TensorRecord::name);
+  return found == tensors.end() ? nullptr : &*found;
+}
+
+Result<const TensorRecord*> ModelFile::require(std::string_view tensor,
+                                               std::span<const std::uint64_t> shape) const {
+  const TensorRecord* found = find(tensor);
+  if (found == nullptr) {
+    return fail(ErrorCode::not_found, fmt::format("{} has no tensor {}, expected one of shape {}.", name,
+                                                  quoted(tensor), shape_text(shape)));
+  }
+  if (!std::ranges::equal(found->shape, shape)) {
+    return fail(ErrorCode::corrupt_file,
+                fmt::format("Tensor {} has shape {}, expected {}, in {}.", quoted(tensor),
+                            shape_text(found->shape), shape_text(shape), name));
+  }
+  return found;
+}
+
+std::string shape_text(std::span<const std::uint64_t> shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
+}
+
+}  // namespace ztvm::load

@@ -1,0 +1,23 @@
+#include "load/quoted.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+namespace ztvm::load {
+
+std::string quoted(std::string_view name) {
+  constexpr std::size_t k_max_bytes = 80;
+  std::string text = "\"";
+  for (const char c : name.substr(0, k_max_bytes)) {
+    if (c >= ' ' && c <= '~' && c != '"' && c != '\\') {
+      text += c;
+    } else {
+      fmt::format_to(std::back_inserter(text), "\\x{:02x}", static_cast<unsigned char>(c));
+    }
+  }
+  if (name.size() > k_max_bytes) text += "...";
+  return text + "\"";
+}
+
+}  // namespace ztvm::load

@@ -1,0 +1,68 @@
+#pragma once
+// From tensors in a file to rows in GPU buffers: which byte ranges to read, in file order, and where each
+// piece goes. Pure planning and conversion; the caller reads the file and owns the buffers, which it numbers
+// as "slots".
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.hpp"
+#include "base/error.hpp"
+#include "base/quant_layout.hpp"
+#include "load/model_file.hpp"
+
+namespace ztvm::load {
+
+// Rows [first_row, first_row + n_rows) of a matrix whose words and scales buffers are the caller's slots.
+// Fused matrices (q, k, v; gate, up) are targets of the same slots with rows behind each other.
+struct RowTarget {
+  std::uint32_t words_slot = 0;
+  std::uint32_t scales_slot = 0;  // unused for f16 and f32
+  std::uint64_t first_row = 0;
+  std::uint64_t n_rows = 0;
+};
+
+struct UploadRequest {
+  const TensorRecord* tensor = nullptr;
+  // Not 0: q or k of a llama-family GGUF, whose rows are put back from pairs to rotate-half order within each
+  // head.
+  std::uint32_t unpermute_head_dim = 0;
+  // Take the tensor's rows in order. Several, when a binding limit splits it: each then whole heads if
+  // un-permuted.
+  std::vector<RowTarget> targets;
+};
+
+struct BufferPlace {
+  std::uint32_t slot = 0;
+  std::uint64_t offset = 0;  // bytes, a multiple of 4
+};
+
+// Whole rows of one tensor that lie side by side in the file and in the target buffers.
+struct UploadStep {
+  std::string tensor;
+  ByteRange source;
+  Dtype dtype = Dtype::f32;
+  QuantLayout layout;
+  std::uint64_t first_row = 0;  // in the tensor
+  std::uint32_t n_rows = 0;
+  std::uint32_t unpermute_head_dim = 0;
+  BufferPlace words;
+  BufferPlace scales;  // only if layout.has_scales()
+};
+
+inline constexpr std::uint64_t k_piece_bytes = 4ull << 20;
+
+// Cuts the requests into steps of at most `piece_bytes` of the file (or one row, or one head), ordered by
+// file offset. `file` is for errors: unsupported when a tensor has no kernel layout (kernel_layout()), when
+// its rows are no whole heads, or when two tensors that share a slot differ in layout. Targets that do not
+// cover the rows are a programmer error.
+Result<std::vector<UploadStep>> plan_uploads(std::span<const UploadRequest> requests, std::string_view file,
+                                             std::uint64_t piece_bytes = k_piece_bytes);
+
+// Converts the bytes of `step.source`. `out` is reused: its words go to step.words, its scales to
+// step.scales. Errors: corrupt_file, naming tensor and row, for a scale that is no finite number.
+Result<void> apply(const UploadStep& step, Bytes source, std::string_view file, QuantisedRows& out);
+
+}  // namespace ztvm::load

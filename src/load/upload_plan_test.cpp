@@ -1,0 +1,145 @@
+#include "load/upload_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+
+namespace ztvm::load {
+namespace {
+
+constexpr std::uint32_t k_dim = 32;
+
+// A file of F32 matrices whose values tell tensor and row.
+struct Fixture {
+  ModelFile file;
+  std::string bytes;
+  std::map<std::uint32_t, std::string> slots;
+
+  Fixture() { file.name = "x.gguf"; }
+  void add(const std::string& name, std::uint64_t rows) {
+    TensorRecord tensor;
+    tensor.name = name;
+    tensor.shape = {rows, k_dim};
+    tensor.range = {.offset = bytes.size(), .n_bytes = rows * k_dim * 4};
+    for (std::uint64_t row = 0; row < rows; ++row) {
+      const float value = static_cast<float>(file.tensors.size() * 100 + row);
+      for (std::uint32_t i = 0; i < k_dim; ++i) {
+        bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
+      }
+    }
+    file.tensors.push_back(std::move(tensor));
+  }
+  void run(const std::vector<UploadStep>& steps) {
+    QuantisedRows piece;
+    for (const UploadStep& step : steps) {
+      const Bytes source = as_bytes(bytes).subspan(step.source.offset, step.source.n_bytes);
+      const auto applied = apply(step, source, "x.gguf", piece);
+      ASSERT_TRUE(applied) << applied.error().text;
+      std::string& slot = slots[step.words.slot];
+      slot.resize(std::max(slot.size(), step.words.offset + piece.words.size()));
+      std::memcpy(slot.data() + step.words.offset, piece.words.data(), piece.words.size());
+    }
+  }
+  // The value of each row of a slot.
+  std::vector<int> rows(std::uint32_t slot) {
+    std::vector<int> values;
+    for (std::size_t at = 0; at < slots[slot].size(); at += k_dim * 4) {
+      values.push_back(static_cast<int>(load_as<float>(as_bytes(slots[slot]), at)));
+    }
+    return values;
+  }
+};
+
+RowTarget rows_at(std::uint32_t slot, std::uint64_t first_row, std::uint64_t n_rows) {
+  return {.words_slot = slot, .scales_slot = slot + 100, .first_row = first_row, .n_rows = n_rows};
+}
+
+TEST(UploadPlan, FusesAndSplitsByRows) {
+  Fixture fixture;
+  fixture.add("k", 2);
+  fixture.add("q", 3);
+  fixture.add("big", 5);
+  const UploadRequest requests[] = {
+      {.tensor = &fixture.file.tensors[1], .targets = {rows_at(0, 0, 3)}},
+      {.tensor = &fixture.file.tensors[0], .targets = {rows_at(0, 3, 2)}},
+      {.tensor = &fixture.file.tensors[2], .targets = {rows_at(1, 0, 3), rows_at(2, 0, 2)}},
+  };
+  for (const std::uint64_t piece_bytes : {1ull, 128ull, 300ull, 4096ull}) {
+    SCOPED_TRACE(piece_bytes);
+    const auto steps = plan_uploads(requests, "x.gguf", piece_bytes);
+    ASSERT_TRUE(steps) << steps.error().text;
+    std::uint64_t end = 0;
+    for (const UploadStep& step : *steps) {
+      EXPECT_EQ(step.source.offset, end);  // file order, nothing left out
+      EXPECT_LE(step.source.n_bytes, std::max<std::uint64_t>(piece_bytes, k_dim * 4));
+      end = step.source.end();
+    }
+    EXPECT_EQ(end, fixture.bytes.size());
+    fixture.slots.clear();
+    fixture.run(*steps);
+    EXPECT_EQ(fixture.rows(0), (std::vector<int>{100, 101, 102, 0, 1}));
+    EXPECT_EQ(fixture.rows(1), (std::vector<int>{200, 201, 202}));
+    EXPECT_EQ(fixture.rows(2), (std::vector<int>{203, 204}));
+  }
+}
+
+TEST(UploadPlan, UnpermutesWholeHeads) {
+  Fixture fixture;
+  fixture.add("q", 12);
+  const UploadRequest requests[] = {{.tensor = &fixture.file.tensors[0],
+                                     .unpermute_head_dim = 4,
+                                     .targets = {rows_at(0, 0, 8), rows_at(1, 0, 4)}}};
+  for (const std::uint64_t piece_bytes : {1ull, 700ull, 4096ull}) {
+    const auto steps = plan_uploads(requests, "x.gguf", piece_bytes);
+    ASSERT_TRUE(steps) << steps.error().text;
+    for (const UploadStep& step : *steps) EXPECT_EQ(step.n_rows % 4, 0u);
+    fixture.slots.clear();
+    fixture.run(*steps);
+    EXPECT_EQ(fixture.rows(0), (std::vector<int>{0, 2, 1, 3, 4, 6, 5, 7}));
+    EXPECT_EQ(fixture.rows(1), (std::vector<int>{8, 10, 9, 11}));
+  }
+}
+
+TEST(UploadPlan, RefusesWhatDoesNotFit) {
+  Fixture fixture;
+  fixture.add("q", 6);
+  fixture.add("k", 4);
+  const UploadRequest odd_heads[] = {
+      {.tensor = &fixture.file.tensors[0], .unpermute_head_dim = 4, .targets = {rows_at(0, 0, 6)}}};
+  const auto heads = plan_uploads(odd_heads, "x.gguf");
+  ASSERT_FALSE(heads);
+  EXPECT_EQ(heads.error().text,
+            "Tensor \"q\" has 6 rows, expected whole heads of 4 rows, an even number, in x.gguf.");
+
+  fixture.file.tensors[1].dtype = Dtype::q8_0;
+  const UploadRequest mixed[] = {{.tensor = &fixture.file.tensors[0], .targets = {rows_at(0, 0, 6)}},
+                                 {.tensor = &fixture.file.tensors[1], .targets = {rows_at(0, 6, 4)}}};
+  const auto shared = plan_uploads(mixed, "x.gguf");
+  ASSERT_FALSE(shared);
+  EXPECT_EQ(shared.error().code, ErrorCode::unsupported);
+  EXPECT_NE(shared.error().text.find("rows of 32 x q8, expected 32 x f32 as in tensor \"q\""),
+            std::string::npos)
+      << shared.error().text;
+}
+
+TEST(UploadPlan, DamagedScaleNamesTensorAndRow) {
+  TensorRecord tensor;
+  tensor.name = "w";
+  tensor.dtype = Dtype::q8_0;
+  tensor.shape = {3, k_dim};
+  tensor.range = {.offset = 0, .n_bytes = 3 * 34};
+  std::string bytes(3 * 34, '\0');
+  bytes[2 * 34 + 1] = 0x7C;  // an infinite f16
+  const UploadRequest requests[] = {{.tensor = &tensor, .targets = {rows_at(0, 0, 3)}}};
+  const auto steps = plan_uploads(requests, "x.gguf");
+  ASSERT_TRUE(steps);
+  QuantisedRows out;
+  const auto applied = apply(steps->front(), as_bytes(bytes), "x.gguf", out);
+  ASSERT_FALSE(applied);
+  EXPECT_EQ(applied.error().code, ErrorCode::corrupt_file);
+  EXPECT_NE(applied.error().text.find("Tensor \"w\" in x.gguf has a scale in row 2"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ztvm::load

@@ -1,0 +1,6 @@
+// Epilogue of a matmul: adds the product to the residual stream, which stays f32.
+@group(0) @binding(4) var<storage, read_write> out: array<f32>;
+
+fn finish(row: u32, column: u32, a: f32, b: f32) {
+  out[row * OUT_STRIDE + OUT_FIRST + column] += a;
+}

@@ -1,0 +1,33 @@
+// Sums and maxima over a workgroup of WORKGROUP threads with subgroup operations, at any subgroup width.
+// Threads of a subgroup are neighbours, as every driver lays one-dimensional workgroups out.
+var<workgroup> reduce_slots: array<f32, WORKGROUP>;
+
+fn reduce_sum(value: f32, thread: u32) -> f32 {
+  let width = subgroupAdd(1u);
+  let partial = subgroupAdd(value);
+  if (thread % width == 0u) {
+    reduce_slots[thread / width] = partial;
+  }
+  workgroupBarrier();  // every subgroup's partial is written
+  var result = 0.0;
+  for (var i = 0u; i < WORKGROUP / width; i++) {
+    result += reduce_slots[i];
+  }
+  workgroupBarrier();  // all have read before a next call writes
+  return result;
+}
+
+fn reduce_max(value: f32, thread: u32) -> f32 {
+  let width = subgroupAdd(1u);
+  let partial = subgroupMax(value);
+  if (thread % width == 0u) {
+    reduce_slots[thread / width] = partial;
+  }
+  workgroupBarrier();  // every subgroup's partial is written
+  var result = reduce_slots[0];
+  for (var i = 1u; i < WORKGROUP / width; i++) {
+    result = max(result, reduce_slots[i]);
+  }
+  workgroupBarrier();  // all have read before a next call writes
+  return result;
+}
