@@ -13,6 +13,7 @@ export class ModelFile {
     readonly nBytes: number,
     private readonly http: HttpStream,
     private store: PieceStore | undefined,
+    private readonly onBytes: (nBytes: number) => void,
   ) {}
 
   /** `onBytes` hears of every byte that is read, from either place. A complete stored file needs no network. */
@@ -20,12 +21,12 @@ export class ModelFile {
     const url = new URL(source.url, location.href).href;
     const http = new HttpStream(url, source.nBytes, onBytes);
     const { store, note } = await findStore(url, source.nBytes);
-    if (store?.complete) return new ModelFile(store.identity.nBytes, http, store);
+    if (store?.complete) return new ModelFile(store.identity.nBytes, http, store, onBytes);
     await http.open().catch((error: unknown) => {
       store?.close();
       throw error;
     });
-    const file = new ModelFile(http.nBytes, http, store);
+    const file = new ModelFile(http.nBytes, http, store, onBytes);
     file.note = note;
     if (!note) await file.matchStore({ url, nBytes: http.nBytes, version: http.version });
     return file;
@@ -81,7 +82,9 @@ export class ModelFile {
   private async piece(index: number): Promise<Uint8Array> {
     if (this.lastPiece?.index === index) return this.lastPiece.bytes;
     let bytes = await this.store?.read(index);
-    if (!bytes) {
+    if (bytes) {
+      this.onBytes(bytes.length);
+    } else {
       bytes = new Uint8Array(Math.min(pieceBytes, this.nBytes - index * pieceBytes));
       await this.http.read(index * pieceBytes, bytes);
       await this.keep(index, bytes);
