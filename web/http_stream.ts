@@ -6,6 +6,8 @@ class PassingError extends Error {}
 
 const maxTries = 5;
 const firstDelayMs = 250;
+/** A gap that is sooner read over than asked around. */
+const nearBytes = 1 << 16;
 
 export class HttpStream {
   /** The file's length, and what tells one version of it from another; known after open(). */
@@ -13,6 +15,7 @@ export class HttpStream {
   version = '';
   private reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   private position = 0;
+  private ranged = false;
   private rest = new Uint8Array(0);
   private abort = new AbortController();
 
@@ -58,31 +61,31 @@ export class HttpStream {
   }
 
   private async seek(offset: number): Promise<void> {
-    if (!this.reader || offset < this.position) await this.request(offset);
+    const ahead = offset - this.position;
+    if (!this.reader || ahead < 0 || (this.ranged && ahead > nearBytes)) await this.request(offset);
     // A server without range requests sends the file from its start: read up to the offset.
     const skipped = new Uint8Array(Math.min(offset - this.position, 1 << 20));
     while (this.position < offset) await this.pull(skipped.subarray(0, offset - this.position));
   }
 
   private async pull(target: Uint8Array): Promise<number> {
-    if (this.rest.length === 0) {
-      const { value, done } = await this.reader!.read().catch((error: unknown) => {
-        throw new PassingError(`The download of ${this.url} broke off after ${this.position} bytes (${String(error)}).`);
-      });
-      if (done) {
-        throw new PassingError(
-          `The download of ${this.url} ended after ${this.position} bytes, expected ${this.nBytes}.`,
-        );
-      }
-      if (this.position === 0) refuseOtherThanModel(value, this.url);
-      this.rest = value as Uint8Array<ArrayBuffer>;
-      this.onBytes(value.length);
-    }
+    if (this.rest.length === 0) this.rest = await this.chunk();
     const taken = this.rest.subarray(0, target.length);
     target.set(taken);
     this.rest = this.rest.subarray(taken.length);
     this.position += taken.length;
     return taken.length;
+  }
+
+  private async chunk(): Promise<Uint8Array<ArrayBuffer>> {
+    const { value, done } = await this.reader!.read().catch((error: unknown) => {
+      throw new PassingError(`The download of ${this.url} broke off after ${this.position} bytes (${String(error)}).`);
+    });
+    if (done) {
+      throw new PassingError(`The download of ${this.url} ended after ${this.position} bytes, expected ${this.nBytes}.`);
+    }
+    this.onBytes(value.length);
+    return value as Uint8Array<ArrayBuffer>;
   }
 
   private async request(offset: number): Promise<void> {
@@ -97,9 +100,15 @@ export class HttpStream {
       throw new PassingError(`${this.url} cannot be reached (${String(error)}).${hint}`);
     });
     this.refuseStatus(response, offset);
-    this.checkLength(response, offset);
-    this.position = response.status === 206 ? offset : 0;
+    this.ranged = response.status === 206;
+    this.position = this.ranged ? offset : 0;
     this.reader = response.body!.getReader();
+    if (this.position === 0) {
+      // Before the length is judged: "is an HTML page" says more than "has 312 bytes".
+      this.rest = await this.chunk();
+      refuseOtherThanModel(this.rest, this.url);
+    }
+    this.checkLength(response, offset);
   }
 
   private refuseStatus(response: Response, offset: number): void {
