@@ -42,12 +42,17 @@ export async function startSite(folders) {
   return site;
 }
 
-function sendFile(request, response, file, { size, mtimeMs }) {
+export function etag({ size, mtimeMs }) {
+  return `"${size}-${mtimeMs}"`;
+}
+
+function sendFile(request, response, file, found) {
+  const { size } = found;
   const headers = {
     'Content-Type': types[extname(file)] ?? 'application/octet-stream',
     'Cache-Control': 'no-cache',
     'Accept-Ranges': 'bytes',
-    ETag: `"${size}-${mtimeMs}"`,
+    ETag: etag(found),
   };
   const range = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '');
   if (!range) {

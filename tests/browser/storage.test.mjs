@@ -1,13 +1,13 @@
 // web/storage.ts against a server that behaves, and one that does not: nothing half or wrong is ever kept or used.
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { openChromium } from './chromium.mjs';
-import { startSite } from './site.mjs';
+import { etag, startSite } from './site.mjs';
 
 const piece = 4 << 20;
 const folder = mkdtempSync(join(tmpdir(), 'zero-tvm-models-'));
@@ -58,14 +58,15 @@ function open(options = {}) {
   return page.evaluate((job) => lab.runStorage(job), { source, reads, finish, fault });
 }
 
-/** Sends the right header for the range, then only `nSent` bytes of it, and cuts the connection. */
+/** Sends the right header for the range, then only `nSent` bytes of it; once they arrived, cuts the connection. */
 function breakOff(request, response, nSent) {
   const start = Number(/\d+/.exec(request.headers.range)[0]);
   response.writeHead(206, {
+    ETag: etag(statSync(join(folder, `file-${nFiles}.gguf`))),
     'Content-Range': `bytes ${start}-${content.length - 1}/${content.length}`,
     'Content-Length': content.length - start,
   });
-  response.write(content.subarray(start, start + nSent), () => response.destroy());
+  response.write(content.subarray(start, start + nSent), () => setTimeout(() => response.destroy(), 500));
   return true;
 }
 
