@@ -24,7 +24,11 @@ export class WasmModule {
     if (!response?.ok) throw new EngineError('network', `The engine's program cannot be fetched from ${String(url)}.`);
     const { instance } = await WebAssembly.instantiate(await response.arrayBuffer(), {
       wasi_snapshot_preview1: wasiImports(() => new DataView(self.memory.buffer)),
-      ztvm: { ...gpu.imports(), now_ms: () => performance.now() },
+      ztvm: {
+        ...gpu.imports(),
+        now_ms: () => performance.now(),
+        nfc: (at: number, nBytes: number, to: number, capacity: number) => self.nfc(at, nBytes, to, capacity),
+      },
     });
     const { memory, ...functions } = instance.exports;
     self = new WasmModule(memory as WebAssembly.Memory, functions as Exported, gpu);
@@ -67,6 +71,13 @@ export class WasmModule {
   /** A view that is valid until the module's memory grows: take a new one after each call. */
   bytes(at: number, nBytes: number): Uint8Array {
     return new Uint8Array(this.memory.buffer, at, nBytes);
+  }
+
+  /** src/text/nfc_wasm.cpp: writes the composed form of a text, as far as it fits, and returns its length in bytes. */
+  private nfc(at: number, nBytes: number, to: number, capacity: number): number {
+    const composed = new TextEncoder().encode(new TextDecoder().decode(this.bytes(at, nBytes)).normalize('NFC'));
+    this.bytes(to, capacity).set(composed.subarray(0, capacity));
+    return composed.length;
   }
 
   private copyIn(text: string): [at: number, nBytes: number] {

@@ -20,6 +20,8 @@ Result<BufferId> WasmDevice::create_buffer(std::uint64_t n_bytes, std::string_vi
                             format_bytes(n_bytes), caps_.adapter, format_bytes(caps_.max_buffer_bytes)));
   }
   const std::uint32_t id = ++last_id_;
+  buffer_bytes_.resize(id + 1);
+  buffer_bytes_[id] = n_bytes;
   ztvm_gpu_create_buffer(id, static_cast<double>(n_bytes), label.data(), label.size());
   return BufferId{id};
 }
@@ -53,6 +55,7 @@ void WasmDevice::submit(std::span<const Command> commands) {
 }
 
 void WasmDevice::read(BufferId buffer, std::uint64_t offset, std::uint64_t n_bytes, ReadCallback callback) {
+  if (n_bytes == k_whole_buffer) n_bytes = buffer_bytes_[std::to_underlying(buffer)] - offset;
   check(offset % 4 == 0 && n_bytes % 4 == 0, "read() is not in whole words");
   if (free_reads_.empty()) {
     free_reads_.push_back(narrow<std::uint32_t>(reads_.size()));

@@ -42,8 +42,9 @@ class WasmDevice final : public Device {
   void finish(Finished finished);
 
   Caps caps_;
-  std::uint32_t last_id_ = 0;  // of buffers, pipelines and bindings alike
-  std::vector<Read> reads_;    // a read's token is its index
+  std::uint32_t last_id_ = 0;                // of buffers, pipelines and bindings alike
+  std::vector<std::uint64_t> buffer_bytes_;  // by id; 0 where the id is no buffer's
+  std::vector<Read> reads_;                  // a read's token is its index
   std::vector<std::uint32_t> free_reads_;
   std::vector<Finished> finished_;    // in order of completion
   std::vector<Finished> delivering_;  // the batch whose callbacks poll() runs
