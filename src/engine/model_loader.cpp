@@ -31,7 +31,7 @@ text::GgufVocab to_text(load::GgufVocabFields fields) {
 
 struct TextParts {
   text::Tokenizer tokenizer;
-  std::optional<text::ChatTemplate> chat_template;
+  std::optional<text::TemplateKind> chat_template;
   std::vector<std::uint32_t> stop_ids;
 };
 
@@ -46,7 +46,7 @@ Result<TextParts> read_text_parts(const load::GgufFile& file) {
     auto detected = text::detect_template(vocab.chat_template);
     if (detected) parts.chat_template = *detected;
   }
-  parts.stop_ids = text::stop_ids(parts.tokenizer, parts.chat_template);
+  parts.stop_ids = text::stop_ids(parts.tokenizer, parts.chat_template, {});
   return parts;
 }
 

@@ -19,7 +19,7 @@ struct Model {
   model::ModelSpec spec;
   std::uint32_t context = 0;
   text::Tokenizer tokenizer;
-  std::optional<text::ChatTemplate> chat_template;  // none: the file has no template
+  std::optional<text::TemplateKind> chat_template;  // none: the file has none, or one that is not known
   std::vector<std::uint32_t> stop_ids;
   model::Buffers buffers;
   model::Decoder decoder;
