@@ -9,6 +9,9 @@
 namespace ztvm::gpu {
 namespace {
 
+// wgpu-native lists subgroup operations under its own number instead of WGPUFeatureName_Subgroups.
+constexpr auto k_subgroups = static_cast<WGPUFeatureName>(WGPUNativeFeature_Subgroup);
+
 struct Candidate {
   AdapterPtr adapter;
   Caps caps;
@@ -57,7 +60,7 @@ Caps caps_of(WGPUAdapter adapter) {
   caps.kind = to_kind(info.adapterType);
   caps.compiler = ShaderCompiler::naga;
   caps.f16 = wgpuAdapterHasFeature(adapter, WGPUFeatureName_ShaderF16) != 0;
-  caps.subgroups = wgpuAdapterHasFeature(adapter, WGPUFeatureName_Subgroups) != 0;
+  caps.subgroups = wgpuAdapterHasFeature(adapter, k_subgroups) != 0;
   caps.subgroup_min = info.subgroupMinSize;
   caps.subgroup_max = info.subgroupMaxSize;
   wgpuAdapterInfoFreeMembers(info);
@@ -147,7 +150,7 @@ Result<std::unique_ptr<Device>> open_webgpu_device(const NativeOptions& options)
 
   std::vector<WGPUFeatureName> features;
   if (chosen->caps.f16) features.push_back(WGPUFeatureName_ShaderF16);
-  if (chosen->caps.subgroups) features.push_back(WGPUFeatureName_Subgroups);
+  if (chosen->caps.subgroups) features.push_back(k_subgroups);
   const WGPULimits limits = limits_of(chosen->adapter.get());
   auto errors = std::make_unique<ErrorSlot>();
   WGPUDeviceDescriptor descriptor = WGPU_DEVICE_DESCRIPTOR_INIT;

@@ -1,0 +1,53 @@
+#pragma once
+// Makes and owns the buffers of one case. Errors are kept, so that a case reads as a list of tensors.
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/case_values.hpp"
+#include "kernels/matrix.hpp"
+#include "kernels/step.hpp"
+
+namespace ztvm::kernels {
+
+class CaseBuilder {
+ public:
+  CaseBuilder(gpu::Device& device, const gpu::Target& target, std::uint64_t seed)
+      : device_(device), target_(target), random_(seed) {}
+
+  gpu::Dtype activation() const { return target_.f16 ? gpu::Dtype::f16 : gpu::Dtype::f32; }
+  Random& random() { return random_; }
+
+  // A tensor of f32 or f16 values.
+  gpu::Tensor tensor(gpu::Dtype dtype, std::span<const float> values);
+  gpu::Tensor tensor(gpu::Dtype dtype, std::size_t n, Fill fill) {
+    return tensor(dtype, make_values(fill, n, random_));
+  }
+  gpu::Tensor words(std::span<const std::uint32_t> values);  // u32
+  // `n` random words, for outputs: a kernel that leaves an element out, or writes beside it, is seen.
+  gpu::Tensor stale_words(std::size_t n);
+  // The pass runs over step.n_rows rows.
+  gpu::Tensor step(const Step& step);
+  // A page table that is a permutation of 0..n_pages-1.
+  gpu::Tensor pages(std::uint32_t n_pages);
+  // A matrix [rows, dim] in `n_parts` buffer pairs. Quantised: random quants, and scales made of `fill`; with
+  // constant and integers the scale is a power of two.
+  Matrix matrix(QuantKind kind, std::uint32_t rows, std::uint32_t dim, Fill fill, std::uint32_t n_parts = 1);
+
+  std::uint32_t n_rows() const { return n_rows_; }
+  // Errors: out_of_memory, from the first buffer that could not be made.
+  const Result<void>& status() const { return status_; }
+
+ private:
+  gpu::Tensor upload(Bytes bytes, gpu::Dtype dtype);
+  MatrixPart matrix_part(QuantKind kind, std::uint32_t rows, std::uint32_t dim, Fill fill);
+
+  gpu::Device& device_;
+  gpu::Target target_;
+  Random random_;
+  std::uint32_t n_rows_ = 1;
+  std::vector<gpu::Buffer> buffers_;
+  Result<void> status_;
+};
+
+}  // namespace ztvm::kernels

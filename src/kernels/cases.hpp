@@ -1,0 +1,48 @@
+#pragma once
+// The cases that test the kernels: data of the product, so that the unit tests, `zerotvm doctor` and the validate
+// page run the same ones. Each kernel's folder has its list.
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gpu/executor.hpp"
+#include "kernels/case_builder.hpp"
+
+namespace ztvm::kernels {
+
+struct KernelCase {
+  std::string kernel;  // "matmul"
+  std::string name;    // "q4 store 17x96, 3 rows"
+  std::function<void(CaseBuilder&, gpu::Recording&)> build;
+  std::uint32_t max_rows = 1;  // of the recording
+  bool quick = false;          // part of doctor's short run
+};
+
+struct CaseResult {
+  std::size_t n_ops = 0;
+  std::optional<gpu::Mismatch> mismatch;
+};
+
+// Every kernel's cases.
+std::vector<KernelCase> all_cases();
+
+// Runs one case in lockstep. The adapter supports the target. Errors: device (a shader that does not compile),
+// out_of_memory. A wrong result is no error: it is the mismatch.
+Result<CaseResult> run_case(gpu::Device& device, const gpu::Target& target, const KernelCase& kernel_case);
+
+// Makes a case's recording; `builder` owns its buffers. Errors: out_of_memory.
+Result<gpu::Recording> build_case(CaseBuilder& builder, const gpu::Target& target, const KernelCase& kernel_case);
+// The seed that run_case() builds a case with.
+std::uint64_t case_seed(const KernelCase& kernel_case);
+
+std::vector<KernelCase> advance_cases();
+std::vector<KernelCase> argmax_cases();
+std::vector<KernelCase> attention_cases();
+std::vector<KernelCase> embed_cases();
+std::vector<KernelCase> matmul_cases();
+std::vector<KernelCase> penalise_cases();
+std::vector<KernelCase> rms_norm_cases();
+std::vector<KernelCase> rope_kv_cases();
+
+}  // namespace ztvm::kernels

@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+
+#include "kernels/cases.hpp"
+#include "kernels/matmul/matmul.hpp"
+
+namespace ztvm::kernels {
+namespace {
+
+struct MatmulCase {
+  QuantKind kind = QuantKind::q4;
+  Epilogue epilogue = Epilogue::store;
+  std::uint32_t n_weight_rows = 0;  // swiglu: gate and up
+  std::uint32_t dim = 0;
+  std::uint32_t n_rows = 1;
+  std::uint32_t max_rows = 1;
+  Rows rows = Rows::all;
+  std::uint32_t n_parts = 1;
+  Fill weights = Fill::normal;
+  Fill x = Fill::normal;
+};
+
+std::string_view to_string(Epilogue epilogue) {
+  switch (epilogue) {
+    case Epilogue::store: return "store";
+    case Epilogue::store_f32: return "store f32";
+    case Epilogue::add_residual: return "residual";
+    case Epilogue::swiglu: return "swiglu";
+  }
+  return {};
+}
+
+void build(const MatmulCase& c, CaseBuilder& builder, gpu::Recording& recording) {
+  const bool f32_out = c.epilogue == Epilogue::store_f32 || c.epilogue == Epilogue::add_residual;
+  const std::uint32_t columns = c.epilogue == Epilogue::swiglu ? c.n_weight_rows / 2 : c.n_weight_rows;
+  const std::uint32_t x_rows = c.rows == Rows::all ? round_up(c.max_rows, matmul_tile(c.max_rows)) : 1;
+  const Matrix weights = builder.matrix(c.kind, c.n_weight_rows, c.dim, c.weights, c.n_parts);
+  matmul(recording, "matmul",
+         {.weights = weights,
+          .epilogue = c.epilogue,
+          .rows = c.rows,
+          .step = builder.step({.n_rows = c.n_rows}),
+          .x = builder.tensor(builder.activation(), std::size_t{x_rows} * c.dim, c.x),
+          .out = builder.tensor(f32_out ? gpu::Dtype::f32 : builder.activation(), std::size_t{c.max_rows} * columns,
+                                Fill::normal)});
+}
+
+KernelCase make_case(const MatmulCase& c, std::string_view what, bool quick) {
+  return {.kernel = "matmul",
+          .name = fmt::format("{}: {} {} {}x{}, {} of {} rows{}", what, ztvm::to_string(c.kind), to_string(c.epilogue),
+                              c.n_weight_rows, c.dim, c.n_rows, c.max_rows, c.rows == Rows::last ? ", last" : ""),
+          .build = [c](CaseBuilder& builder, gpu::Recording& recording) { build(c, builder, recording); },
+          .max_rows = c.max_rows,
+          .quick = quick};
+}
+
+constexpr std::array k_kinds = {QuantKind::f32, QuantKind::f16, QuantKind::q8, QuantKind::q4};
+constexpr std::array k_epilogues = {Epilogue::store, Epilogue::store_f32, Epilogue::add_residual, Epilogue::swiglu};
+
+// Every kind with every epilogue, at sizes that fill no tile and no workgroup.
+void add_combinations(std::vector<KernelCase>& cases) {
+  for (const QuantKind kind : k_kinds) {
+    for (const Epilogue epilogue : k_epilogues) {
+      const std::uint32_t mats = epilogue == Epilogue::swiglu ? 2 : 1;
+      const auto add = [&](MatmulCase c, std::string_view what, bool quick) {
+        c.kind = kind;
+        c.epilogue = epilogue;
+        c.n_weight_rows *= mats;
+        cases.push_back(make_case(c, what, quick));
+      };
+      add({.n_weight_rows = 17, .dim = 96, .n_rows = 3, .max_rows = 3}, "odd", true);
+      add({.n_weight_rows = 1, .dim = 32, .n_rows = 1, .max_rows = 1}, "smallest", false);
+      add({.n_weight_rows = 7, .dim = 576, .n_rows = 5, .max_rows = 64}, "tail", false);
+      add({.n_weight_rows = 33, .dim = 96, .n_rows = 63, .max_rows = 64}, "many rows", false);
+      add({.n_weight_rows = 19, .dim = 576, .n_rows = 5, .max_rows = 5, .rows = Rows::last}, "last", false);
+      add({.n_weight_rows = 40, .dim = 64, .n_rows = 4, .max_rows = 4, .weights = Fill::integers, .x = Fill::integers},
+          "exact", false);
+      add({.n_weight_rows = 40, .dim = 576, .n_rows = 2, .max_rows = 2, .x = Fill::alternating}, "alternating", false);
+    }
+  }
+}
+
+void add_hard_values(std::vector<KernelCase>& cases) {
+  for (const QuantKind kind : k_kinds) {
+    const auto add = [&](Fill weights, Fill x, std::string_view what) {
+      cases.push_back(make_case({.kind = kind,
+                                 .epilogue = Epilogue::store_f32,
+                                 .n_weight_rows = 48,
+                                 .dim = 576,
+                                 .n_rows = 4,
+                                 .max_rows = 4,
+                                 .weights = weights,
+                                 .x = x},
+                                what, false));
+    };
+    add(Fill::normal, Fill::outliers, "outliers in x");
+    add(Fill::outliers, Fill::normal, "outliers in weights");
+    add(Fill::zeros, Fill::normal, "zero weights");
+    add(Fill::normal, Fill::zeros, "zero x");
+    add(Fill::normal, Fill::denormals, "denormals in x");
+    add(Fill::constant, Fill::constant, "constant");
+  }
+}
+
+// The matrices of the models: qkv, output, gate and up, down, head.
+void add_true_shapes(std::vector<KernelCase>& cases) {
+  const auto add = [&](MatmulCase c, std::string_view what, bool quick) { cases.push_back(make_case(c, what, quick)); };
+  for (const std::uint32_t max_rows : {1u, 64u}) {
+    const std::uint32_t n_rows = max_rows;
+    const bool quick = max_rows == 1;
+    add({.n_weight_rows = 960, .dim = 576, .n_rows = n_rows, .max_rows = max_rows}, "SmolLM2 qkv", quick);
+    add({.epilogue = Epilogue::add_residual, .n_weight_rows = 576, .dim = 576, .n_rows = n_rows, .max_rows = max_rows},
+        "SmolLM2 output", quick);
+    add({.epilogue = Epilogue::swiglu, .n_weight_rows = 3072, .dim = 576, .n_rows = n_rows, .max_rows = max_rows},
+        "SmolLM2 gate and up", quick);
+    add({.epilogue = Epilogue::add_residual, .n_weight_rows = 576, .dim = 1536, .n_rows = n_rows, .max_rows = max_rows},
+        "SmolLM2 down", quick);
+  }
+  const MatmulCase head = {.kind = QuantKind::q8,
+                           .epilogue = Epilogue::store_f32,
+                           .n_weight_rows = 49152,
+                           .dim = 576,
+                           .n_rows = 3,
+                           .max_rows = 64,
+                           .rows = Rows::last};
+  add(head, "SmolLM2 head", true);
+  MatmulCase split = head;
+  split.n_parts = 3;
+  add(split, "SmolLM2 head in parts", false);
+  add({.epilogue = Epilogue::add_residual, .n_weight_rows = 3072, .dim = 3072, .n_rows = 1, .max_rows = 1},
+      "Phi-3 output", false);
+  add({.n_weight_rows = 4096, .dim = 1024, .n_rows = 3, .max_rows = 4}, "Qwen3 qkv", false);
+}
+
+}  // namespace
+
+std::vector<KernelCase> matmul_cases() {
+  std::vector<KernelCase> cases;
+  add_combinations(cases);
+  add_hard_values(cases);
+  add_true_shapes(cases);
+  // More workgroups than one axis takes.
+  cases.push_back(make_case({.kind = QuantKind::q4,
+                             .epilogue = Epilogue::store_f32,
+                             .n_weight_rows = 131'077,
+                             .dim = 32,
+                             .n_rows = 2,
+                             .max_rows = 2},
+                            "wide grid", false));
+  for (const QuantKind kind : k_kinds) {
+    cases.push_back(make_case({.kind = kind, .n_weight_rows = 23, .dim = 64, .n_rows = 6, .max_rows = 6, .n_parts = 4},
+                              "parts", false));
+  }
+  return cases;
+}
+
+}  // namespace ztvm::kernels

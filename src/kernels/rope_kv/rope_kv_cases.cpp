@@ -1,0 +1,70 @@
+#include <fmt/format.h>
+
+#include "kernels/cases.hpp"
+#include "kernels/rope_kv/rope_kv.hpp"
+
+namespace ztvm::kernels {
+namespace {
+
+struct RopeKvCase {
+  AttentionShape shape;
+  std::uint32_t n_rotated = 0;
+  std::uint32_t position = 0;
+  std::uint32_t n_rows = 1;
+  std::uint32_t max_rows = 1;
+  Fill qkv = Fill::normal;
+};
+
+void build(const RopeKvCase& c, CaseBuilder& builder, gpu::Recording& recording) {
+  const AttentionShape& s = c.shape;
+  const gpu::Dtype activation = builder.activation();
+  const std::uint32_t n_pages = div_up(c.position + c.max_rows, k_page_slots) + 2;
+  const std::size_t n_cache = cache_elements(s, n_pages);
+  const std::size_t n_q = std::size_t{c.max_rows} * s.n_heads * s.head_dim;
+  const std::size_t n_qkv = std::size_t{c.max_rows} * (s.n_heads + 2 * s.n_kv_heads) * s.head_dim;
+  rope_kv(recording, "rope",
+          {.shape = s,
+           .n_rotated = c.n_rotated,
+           .step = builder.step({.n_rows = c.n_rows, .position = c.position}),
+           .qkv = builder.tensor(activation, n_qkv, c.qkv),
+           .rope = builder.tensor(gpu::Dtype::f32, rope_table(c.position + c.max_rows, c.n_rotated, 10000.0)),
+           .pages = builder.pages(n_pages),
+           .q = builder.tensor(activation, n_q, Fill::normal),
+           .keys = builder.tensor(activation, n_cache, Fill::normal),
+           .values = builder.tensor(activation, n_cache, Fill::normal)});
+}
+
+KernelCase make_case(const RopeKvCase& c, std::string_view what, bool quick) {
+  return {.kernel = "rope_kv",
+          .name = fmt::format("{}: {}/{} heads of {}, {} rotated, position {}, {} of {} rows", what, c.shape.n_heads,
+                              c.shape.n_kv_heads, c.shape.head_dim, c.n_rotated, c.position, c.n_rows, c.max_rows),
+          .build = [c](CaseBuilder& builder, gpu::Recording& recording) { build(c, builder, recording); },
+          .max_rows = c.max_rows,
+          .quick = quick};
+}
+
+}  // namespace
+
+std::vector<KernelCase> rope_kv_cases() {
+  constexpr AttentionShape k_smollm2 = {.n_heads = 9, .n_kv_heads = 3, .head_dim = 64};
+  std::vector<KernelCase> cases = {
+      make_case({k_smollm2, 64, 0, 1, 1}, "SmolLM2", true),
+      make_case({k_smollm2, 64, 13, 5, 64}, "SmolLM2", true),  // over a page's end
+      make_case({k_smollm2, 64, 1999, 64, 64}, "SmolLM2", false),
+      make_case({{.n_heads = 32, .n_kv_heads = 32, .head_dim = 96}, 96, 100, 3, 4}, "Phi-3", false),
+      make_case({{.n_heads = 16, .n_kv_heads = 8, .head_dim = 128}, 128, 31, 2, 2}, "Qwen3", false),
+      make_case({{.n_heads = 8, .n_kv_heads = 2, .head_dim = 256}, 64, 40, 3, 3}, "partial rotation", true),
+      make_case({{.n_heads = 3, .n_kv_heads = 1, .head_dim = 16}, 16, 5, 3, 3}, "small heads", false),
+      make_case({{.n_heads = 2, .n_kv_heads = 2, .head_dim = 48}, 48, 5, 3, 3}, "odd heads", false),
+      make_case({{.n_heads = 1, .n_kv_heads = 1, .head_dim = 2}, 2, 5, 3, 3}, "smallest heads", false),
+      make_case({k_smollm2, 64, 50, 4, 4, Fill::outliers}, "outliers", false),
+      make_case({k_smollm2, 64, 50, 4, 4, Fill::denormals}, "denormals", false),
+      make_case({k_smollm2, 64, 50, 4, 4, Fill::zeros}, "zeros", false),
+  };
+  for (const std::uint32_t position : {15u, 16u, 17u}) {
+    cases.push_back(make_case({k_smollm2, 64, position, 1, 1}, "page border", false));
+  }
+  return cases;
+}
+
+}  // namespace ztvm::kernels
