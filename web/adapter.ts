@@ -59,7 +59,7 @@ function describe(info: GPUAdapterInfo, device: GPUDevice): Caps {
   const subgroups = device.features.has('subgroups');
   const { limits } = device;
   return {
-    adapter: words.join(' ') || 'unnamed adapter',
+    adapter: words.join(' ') || (info.isFallbackAdapter ? 'a software adapter' : 'an unnamed adapter'),
     driver: 'WebGPU of the browser',
     kind: info.isFallbackAdapter || /swiftshader|llvmpipe/i.test(words.join(' ')) ? 'cpu' : 'unknown',
     // Firefox compiles WGSL with naga. Others take `enable subgroups;`, which is what the engine asks Tint's name for.
