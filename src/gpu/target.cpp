@@ -2,20 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 namespace ztvm::gpu {
-namespace {
-
-constexpr std::array k_all_targets = {
-    Target{.cpu = true},
-    Target{.cpu = false},
-    Target{.cpu = false, .f16 = true},
-    Target{.cpu = false, .subgroups = true},
-    Target{.cpu = false, .f16 = true, .subgroups = true},
-};
-
-}  // namespace
 
 Target choose_target(const Caps& caps) {
   // On a CPU f16 is emulated and a subgroup is a vector register, so neither helps there.

@@ -1,5 +1,6 @@
 #pragma once
 // Which kernel set an adapter gets, and why.
+#include <array>
 #include <string>
 
 #include "gpu/device.hpp"
@@ -12,6 +13,15 @@ struct Target {
   bool f16 = false;        // activations and caches are f16 (weights and accumulation do not change)
   bool subgroups = false;  // reductions use subgroup operations; any width works
   bool operator==(const Target&) const = default;
+};
+
+// Every kernel set there is.
+inline constexpr std::array k_all_targets = {
+    Target{.cpu = true},
+    Target{.cpu = false},
+    Target{.cpu = false, .f16 = true},
+    Target{.cpu = false, .subgroups = true},
+    Target{.cpu = false, .f16 = true, .subgroups = true},
 };
 
 // The set chosen for these capabilities.

@@ -12,7 +12,7 @@ inline constexpr std::uint32_t k_page_slots = 16;
 struct AttentionShape {
   std::uint32_t n_heads = 0;
   std::uint32_t n_kv_heads = 0;  // divides n_heads; query head h reads kv head h / (n_heads / n_kv_heads)
-  std::uint32_t head_dim = 0;    // even, at most 256
+  std::uint32_t head_dim = 0;    // a multiple of 4, at most 256
 };
 
 // First element of a head's key or value at `position` in a cache [page][kv_head][slot][head_dim].

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs clang-tidy over the C++ files whose text, headers or checks changed since they last passed.
+"""Runs clang-tidy over the C++ files (tests apart) whose text, headers or checks changed since they last passed.
 
 A file's fingerprint covers .clang-tidy and every project header that it reaches; fingerprints of files that passed
 are kept in .cache/tidy. After --seconds no further file is begun: the files left are named, and come first next time.
@@ -26,8 +26,7 @@ def reach(path: pathlib.Path, seen: set[pathlib.Path]) -> None:
         return
     seen.add(path)
     for name in INCLUDE.findall(path.read_text(encoding="utf-8")):
-        for folder in (ROOT / "src", ROOT / "tests"):
-            reach(folder / name, seen)
+        reach(ROOT / "src" / name, seen)
 
 
 def fingerprint(path: pathlib.Path) -> str:
@@ -42,8 +41,7 @@ def fingerprint(path: pathlib.Path) -> str:
 def sources(build: pathlib.Path) -> list[pathlib.Path]:
     entries = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
     files = {pathlib.Path(entry["file"]).resolve() for entry in entries}
-    wanted = {ROOT / "src", ROOT / "tests"}
-    return sorted(file for file in files if wanted & set(file.parents) and file.suffix == ".cpp")
+    return sorted(file for file in files if ROOT / "src" in file.parents and not file.stem.endswith("_test"))
 
 
 def main() -> int:
