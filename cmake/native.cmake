@@ -15,10 +15,14 @@ target_link_libraries(ztvm_native PUBLIC ztvm_core wgpu_native)
 file(GLOB_RECURSE app_sources CONFIGURE_DEPENDS src/apps/*.cpp)
 list(FILTER app_sources EXCLUDE REGEX "_test\\.cpp$|/main\\.cpp$")
 add_library(ztvm_apps STATIC ${app_sources})
-target_link_libraries(ztvm_apps PUBLIC ztvm_native CURL::libcurl Threads::Threads)
+target_link_libraries(ztvm_apps PUBLIC ztvm_native CURL::libcurl Threads::Threads cpp-httplib)
+# As Debian builds libcpp-httplib: these change the layout of its classes.
+target_compile_definitions(ztvm_apps PUBLIC
+  CPPHTTPLIB_OPENSSL_SUPPORT CPPHTTPLIB_ZLIB_SUPPORT CPPHTTPLIB_BROTLI_SUPPORT)
 
 add_executable(zerotvm src/apps/main.cpp)
 target_link_libraries(zerotvm PRIVATE ztvm_apps)
+target_compile_definitions(zerotvm PRIVATE ZTVM_VERSION="${PROJECT_VERSION}")
 
 option(ZTVM_TESTS "Build the tests" ON)
 if(ZTVM_TESTS)

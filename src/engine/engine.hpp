@@ -12,16 +12,27 @@
 
 #include "engine/generation.hpp"
 #include "gpu/device.hpp"
+#include "gpu/executor.hpp"
 
 namespace ztvm::engine {
 
-enum class Backend : std::uint8_t { gpu, reference };
+enum class Backend : std::uint8_t {
+  gpu,
+  reference,  // the oracles on the CPU; the device is a gpu::HostDevice
+  lockstep,   // both, op by op, compared; natively only
+};
 
 struct EngineOptions {
-  std::uint32_t context = 0;  // tokens; 0: the model's own, capped at 4096
+  std::uint32_t context = 0;  // tokens; 0: the model's own, at most k_default_context
   Backend backend = Backend::gpu;
-  std::function<double()> now_ms;  // monotonic clock of the host
+  std::optional<gpu::Target> target;       // kernel set; none: chosen for the adapter
+  std::function<double()> now_ms;          // monotonic clock of the host
+  gpu::LockstepReport* report = nullptr;  // filled by Backend::lockstep, outlives the engine
 };
+
+// Takes the residual stream after the embedding (layer 0) and after each layer, for some rows of a sequence:
+// [n, dim] f32, little-endian. Called in order of rows for each layer.
+using HiddenSink = std::function<Result<void>(std::size_t layer, Bytes rows)>;
 
 // A range of the model file that the engine wants next.
 struct ByteRange {
@@ -63,6 +74,9 @@ class Engine {
   virtual Result<StepEvent> step(bool wait) = 0;
   // Ends the running generation; its tokens so far stay in the cache. step() then reports `interrupted`.
   virtual void interrupt() = 0;
+
+  // Logits [vocab] after `ids`, from an empty cache; with a sink also the hidden states. Blocks: natively only.
+  virtual Result<std::vector<float>> compute_logits(std::span<const std::uint32_t> ids, const HiddenSink& sink) = 0;
 
   virtual std::span<const std::uint32_t> prompt_ids() const = 0;
   virtual Timings timings() const = 0;

@@ -5,85 +5,15 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/gguf_text.hpp"
 #include "kernels/rope_kv/rope_kv.hpp"
-#include "load/gguf_vocab.hpp"
 
 namespace ztvm::engine {
 namespace {
 
 constexpr std::uint64_t k_first_header_bytes = 1u << 20;
 
-text::GgufVocab to_text(load::GgufVocabFields fields) {
-  text::GgufVocab vocab;
-  vocab.model = std::move(fields.model);
-  vocab.pre = std::move(fields.pre);
-  vocab.tokens = std::move(fields.tokens);
-  vocab.merges = std::move(fields.merges);
-  vocab.token_types = std::move(fields.token_types);
-  vocab.bos_id = fields.bos;
-  vocab.eos_id = fields.eos;
-  vocab.unk_id = fields.unk;
-  vocab.pad_id = fields.pad;
-  vocab.add_bos = fields.add_bos;
-  vocab.chat_template = std::move(fields.chat_template);
-  return vocab;
-}
-
-// Rows of a prefill chunk: long enough to share each weight read, short enough to stop and to draw between.
-std::uint32_t default_max_rows(const gpu::Target& target) { return target.cpu ? 32 : 128; }
-
-Result<std::uint32_t> choose_context(std::uint32_t asked, const model::ModelSpec& spec, std::string_view name) {
-  if (asked == 0) return std::min(spec.max_context, k_default_context);
-  if (asked <= spec.max_context) return asked;
-  return fail(ErrorCode::invalid_argument, fmt::format("A context of {} tokens is asked for, but {} was trained for {}.",
-                                                       asked, name, spec.max_context));
-}
-
-struct TextParts {
-  text::Tokenizer tokenizer;
-  std::optional<text::ChatTemplate> chat_template;
-  std::vector<std::uint32_t> stop_ids;
-};
-
-Result<TextParts> read_text_parts(const load::GgufFile& file) {
-  auto fields = load::read_gguf_vocab(file.metadata);
-  if (!fields) return forward(fields);
-  const text::GgufVocab vocab = to_text(std::move(*fields));
-  auto tokenizer = text::Tokenizer::from_gguf(vocab);
-  if (!tokenizer) return forward(tokenizer);
-  TextParts parts = {.tokenizer = std::move(*tokenizer), .chat_template = {}, .stop_ids = {}};
-  if (!vocab.chat_template.empty()) {
-    auto detected = text::detect_template(vocab.chat_template);
-    if (detected) parts.chat_template = *detected;
-  }
-  parts.stop_ids = text::stop_ids(parts.tokenizer, parts.chat_template);
-  return parts;
-}
-
 }  // namespace
-
-Result<ModelPlan> plan_model(load::GgufFile file, const gpu::Caps& caps, const LoadOptions& options) {
-  auto family = model::family_from_gguf(file);
-  if (!family) return forward(family);
-  auto context = choose_context(options.context, family->spec, file.tensors.name);
-  if (!context) return forward(context);
-  ModelPlan plan = {.file = std::move(file),
-                    .family = std::move(*family),
-                    .context = *context,
-                    .buffers = {},
-                    .weights = {},
-                    .decoder = {}};
-  const std::uint64_t binding_limit = std::min(caps.max_binding_bytes, caps.max_buffer_bytes);
-  auto weights = model::WeightPlan::make(plan.family.names, plan.family.spec, plan.file.tensors, binding_limit,
-                                         plan.buffers);
-  if (!weights) return forward(weights);
-  plan.weights = std::move(*weights);
-  const std::uint32_t max_rows = options.max_rows != 0 ? options.max_rows : default_max_rows(options.target);
-  plan.decoder = model::Decoder::plan(
-      plan.family.spec,
-      {.context = *context, .max_rows = std::min(max_rows, *context), .target = options.target}, plan.buffers);
-  return plan;
-}
 
 ModelLoader::ModelLoader(gpu::Device& device, std::string_view name, std::uint64_t n_file_bytes, LoadOptions options)
     : device_(device),
@@ -125,10 +55,8 @@ Result<void> ModelLoader::supply_header(Bytes bytes) {
 Result<void> ModelLoader::start_weights(load::GgufFile file) {
   auto text = read_text_parts(file);
   if (!text) return forward(text);
-  auto plan = plan_model(std::move(file), device_.caps(), options_);
+  auto plan = plan_model(std::move(file), text->tokenizer.vocab_size(), device_.caps(), options_);
   if (!plan) return forward(plan);
-  plan->family.spec.n_valid_ids =
-      std::min(plan->family.spec.vocab, static_cast<std::uint32_t>(text->tokenizer.vocab_size()));
   if (auto allocated = plan->buffers.allocate(device_); !allocated) return forward(allocated);
   model::Weights weights = plan->weights.bind(plan->buffers);
   steps_.assign(plan->weights.steps().begin(), plan->weights.steps().end());

@@ -8,11 +8,7 @@
 #include <vector>
 
 #include "engine/engine.hpp"
-#include "gpu/target.hpp"
-#include "load/gguf.hpp"
-#include "model/decoder.hpp"
-#include "model/families/registry.hpp"
-#include "model/weights.hpp"
+#include "engine/model_plan.hpp"
 #include "text/chat_template.hpp"
 #include "text/tokenizer.hpp"
 
@@ -23,31 +19,12 @@ struct Model {
   model::ModelSpec spec;
   std::uint32_t context = 0;
   text::Tokenizer tokenizer;
-  std::optional<text::ChatTemplate> chat_template;  // none: the file has no template
+  std::optional<text::TemplateKind> chat_template;  // none: the file has none, or one that is not known
   std::vector<std::uint32_t> stop_ids;
   model::Buffers buffers;
   model::Decoder decoder;
   model::Weights weights;
 };
-
-struct LoadOptions {
-  std::uint32_t context = 0;   // 0: the model's own, at most k_default_context
-  std::uint32_t max_rows = 0;  // rows of a prefill chunk; 0: chosen for the target
-  gpu::Target target;
-};
-inline constexpr std::uint32_t k_default_context = 4096;
-
-// What a header says, before any buffer is made: for inspect, and for refusing early.
-struct ModelPlan {
-  load::GgufFile file;
-  model::Family family;
-  std::uint32_t context = 0;
-  model::Buffers buffers;
-  model::WeightPlan weights;
-  model::Decoder decoder;
-};
-// Errors: whatever is wrong with the header, an architecture that is not known, a context out of range.
-Result<ModelPlan> plan_model(load::GgufFile file, const gpu::Caps& caps, const LoadOptions& options);
 
 class ModelLoader {
  public:

@@ -4,17 +4,14 @@
 
 #include <algorithm>
 
+#include "engine/rows.hpp"
+
 namespace ztvm::engine {
 namespace {
 
 // Passes queued ahead of the host: enough to hide the round trip, few enough to stop soon.
 constexpr std::size_t k_max_in_flight = 3;
 static_assert(k_max_in_flight < kernels::k_ring_tokens);
-
-template <typename T>
-void write_value(gpu::Device& device, const gpu::Tensor& tensor, const T& value) {
-  device.write(tensor.buffer, 0, std::as_bytes(std::span(&value, 1)));
-}
 
 }  // namespace
 
@@ -29,9 +26,7 @@ Session::Session(gpu::Device& device, Passes& passes, const model::State& state,
 
 void Session::forget() { cached_.clear(); }
 
-Result<void> Session::begin(std::span<const std::uint32_t> prompt, const GenerateOptions& options) {
-  if (running_) return fail(ErrorCode::invalid_argument, "A generation is running; end it before the next begins.");
-  if (auto valid = validate(options.sampler); !valid) return forward(valid);
+Result<void> Session::check_prompt(std::span<const std::uint32_t> prompt) const {
   if (prompt.empty()) return fail(ErrorCode::invalid_argument, "The prompt has no tokens, expected at least one.");
   for (const std::uint32_t id : prompt) {
     if (id < spec_.vocab) continue;
@@ -42,6 +37,13 @@ Result<void> Session::begin(std::span<const std::uint32_t> prompt, const Generat
     return fail(ErrorCode::context_full,
                 fmt::format("The prompt has {} tokens, but the context holds {}.", prompt.size(), context_));
   }
+  return {};
+}
+
+Result<void> Session::begin(std::span<const std::uint32_t> prompt, const GenerateOptions& options) {
+  if (running_) return fail(ErrorCode::invalid_argument, "A generation is running; end it before the next begins.");
+  if (auto valid = validate(options.sampler); !valid) return forward(valid);
+  if (auto valid = check_prompt(prompt); !valid) return valid;
   if (options.max_tokens == 0) {
     return fail(ErrorCode::invalid_argument, "The number of tokens to generate is 0, expected at least 1.");
   }
@@ -70,10 +72,9 @@ Result<void> Session::begin(std::span<const std::uint32_t> prompt, const Generat
   return {};
 }
 
-void Session::write_step() {
+kernels::Step Session::first_step() const {
   const SamplerParams& sampler = options_.sampler;
   kernels::Step step;
-  step.n_rows = std::min(passes_.max_rows(), static_cast<std::uint32_t>(prompt_.size()) - n_prefilled_);
   step.position = n_prefilled_;
   step.temperature = sampler.temperature;
   step.top_p = sampler.top_p;
@@ -82,14 +83,13 @@ void Session::write_step() {
   step.top_k = sampler.top_k;
   step.seed_low = static_cast<std::uint32_t>(sampler.seed);
   step.seed_high = static_cast<std::uint32_t>(sampler.seed >> 32);
-  write_value(device_, state_.step, step);
+  return step;
 }
 
 void Session::submit_prefill_chunk() {
   const std::uint32_t n_rows =
       std::min(passes_.max_rows(), static_cast<std::uint32_t>(prompt_.size()) - n_prefilled_);
-  write_step();
-  device_.write(state_.tokens.buffer, 0, as_bytes(std::span(prompt_).subspan(n_prefilled_, n_rows)));
+  write_rows(device_, state_, first_step(), std::span(prompt_).subspan(n_prefilled_, n_rows));
   passes_.body(n_rows);
   n_prefilled_ += n_rows;
   const bool is_last = n_prefilled_ == prompt_.size();

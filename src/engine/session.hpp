@@ -2,7 +2,6 @@
 // One sequence of tokens on a device: prefill in chunks, decode with several tokens in flight, prefix reuse.
 // A state machine that never blocks: begin() a generation, then step() until `finish` is set.
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <vector>
 
@@ -24,8 +23,10 @@ class Session {
   Session(gpu::Device& device, Passes& passes, const model::State& state, const model::ModelSpec& spec,
           std::uint32_t context, std::span<const std::uint32_t> stop_ids);
 
-  // Starts to continue `prompt`; keys and values of the longest common prefix with the last sequence are reused.
   // Errors: invalid_argument for an empty prompt or an id outside the vocabulary; context_full with both numbers.
+  Result<void> check_prompt(std::span<const std::uint32_t> prompt) const;
+  // Starts to continue `prompt`; keys and values of the longest common prefix with the last sequence are reused.
+  // Errors: those of check_prompt() and of the options.
   Result<void> begin(std::span<const std::uint32_t> prompt, const GenerateOptions& options);
   // Submits what can run, takes in what has arrived. With `wait` it returns after something arrived.
   // Errors: the device's; then the sequence is forgotten.
@@ -45,7 +46,7 @@ class Session {
     std::uint32_t n_chosen_after = 0;  // 0 for prefill chunks without a choice
   };
 
-  void write_step();
+  kernels::Step first_step() const;
   void submit_prefill_chunk();
   void submit_decode();
   Result<void> submit_ready_work();

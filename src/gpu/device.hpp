@@ -68,9 +68,14 @@ using ReadCallback = std::function<void(Result<Bytes>)>;
 
 inline constexpr std::uint64_t k_whole_buffer = ~std::uint64_t{0};
 
+class HostDevice;
+
 class Device {
  public:
   virtual ~Device() = default;
+
+  // This device as host memory, for the reference executor; none for a GPU.
+  virtual HostDevice* as_host() { return nullptr; }
 
   virtual const Caps& caps() const = 0;
 

@@ -11,6 +11,7 @@ class HostDevice final : public Device {
  public:
   HostDevice();
 
+  HostDevice* as_host() override { return this; }
   const Caps& caps() const override { return caps_; }
   Result<BufferId> create_buffer(std::uint64_t n_bytes, std::string_view label) override;
   void write(BufferId buffer, std::uint64_t offset, Bytes bytes) override;

@@ -19,16 +19,14 @@ void describe_metadata(const GgufMetadata& metadata, Out out) {
   for (const auto& entry : metadata.entries()) width = std::max(width, entry.key.size());
   width = std::min<std::size_t>(width, 48);
   for (const auto& entry : metadata.entries()) {
-    const std::string key = quoted(entry.key);
-    fmt::format_to(out, "  {:<{}}  {}\n", std::string_view(key).substr(1, key.size() - 2), width,
-                   metadata.value_text(entry));
+    fmt::format_to(out, "  {:<{}}  {}\n", printable(entry.key), width, metadata.value_text(entry));
   }
 }
 
 void describe_tensors(const ModelFile& file, Out out) {
   fmt::format_to(out, "\nTensors ({})\n", file.tensors.size());
   for (const TensorRecord& tensor : file.tensors) {
-    fmt::format_to(out, "  {:<32} {:<5} {:<16} {:>10}\n", quoted(tensor.name), info(tensor.dtype).name,
+    fmt::format_to(out, "  {:<32} {:<5} {:<16} {:>10}\n", printable(tensor.name), info(tensor.dtype).name,
                    shape_text(tensor.shape), format_bytes(tensor.range.n_bytes));
   }
 }
@@ -59,7 +57,7 @@ std::string describe(const GgufFile& gguf) {
   const Out out = std::back_inserter(text);
   const auto architecture = gguf.metadata.get_string("general.architecture");
   fmt::format_to(out, "{}: GGUF version {}, architecture {}, {}, alignment {}\n", gguf.tensors.name,
-                 gguf.version, architecture ? quoted(*architecture) : "not named",
+                 gguf.version, architecture ? printable(*architecture) : "not named",
                  format_bytes(gguf.tensors.n_bytes), gguf.alignment);
   describe_metadata(gguf.metadata, out);
   describe_tensors(gguf.tensors, out);

@@ -87,7 +87,7 @@ Result<GgufProgress> parse_gguf(Bytes prefix, std::string_view file, std::uint64
   if (cursor.n_wanted() != 0) {
     // Doubling keeps the number of attempts low, as each starts anew.
     const std::uint64_t wanted =
-        std::max<std::uint64_t>({cursor.n_wanted(), prefix.size() * 2, k_first_bytes});
+        std::max({cursor.n_wanted(), 2 * std::uint64_t{prefix.size()}, k_first_bytes});
     return NeedBytes{.n_bytes = std::min(n_file_bytes, wanted)};
   }
   if (!cursor.ok()) return std::unexpected(cursor.error());

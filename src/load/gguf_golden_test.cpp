@@ -106,9 +106,9 @@ TEST_F(GgufGolden, UnpermutedQueriesAreTheSameRowsInRotateHalfOrder) {
 TEST_F(GgufGolden, Description) {
   const std::string text = describe(gguf_);
   for (const char* line :
-       {"GGUF version 3, architecture \"llama\", 301.8 kB, alignment 32\n", "llama.attention.head_count_kv",
-        "array of 580 string", "\"token_embd.weight\"              Q8_0  [580, 96]           59.2 kB\n",
-        "\"blk.3.attn_k.weight\"            Q4_1  [32, 96]             1.9 kB\n", "Q4_1     28 tensors",
+       {"GGUF version 3, architecture llama, 301.8 kB, alignment 32\n", "llama.attention.head_count_kv",
+        "string[580]", "token_embd.weight                Q8_0  [580, 96]           59.2 kB\n",
+        "blk.3.attn_k.weight              Q4_1  [32, 96]             1.9 kB\n", "Q4_1     28 tensors",
         "F32       9 tensors"}) {
     EXPECT_NE(text.find(line), std::string::npos) << line << "\nis not in\n" << text;
   }

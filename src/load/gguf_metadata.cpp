@@ -191,7 +191,7 @@ std::string GgufMetadata::value_text(const Entry& entry) const {
       return load_as<std::uint8_t>(bytes_, entry.offset) != 0 ? "true" : "false";
     case GgufType::array: {
       const Array array = array_at(entry.offset);
-      return fmt::format("array of {} {}", array.count, type_name(array.type));
+      return fmt::format("{}[{}]", type_name(array.type), array.count);
     }
     default:
       return use_integer<std::string>(entry.type, bytes_, entry.offset,

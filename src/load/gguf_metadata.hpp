@@ -63,7 +63,7 @@ class GgufMetadata {
 
   std::string_view file() const { return file_; }
   std::span<const Entry> entries() const { return entries_; }  // sorted by key
-  // One line for people: "30", "\"llama\"", "array of 49152 strings". Long text is cut.
+  // One line for people: "30", "\"llama\"", "string[49152]". Long text is cut.
   std::string value_text(const Entry& entry) const;
 
  private:

@@ -17,48 +17,53 @@ std::unexpected<Error> broken(const GgufMetadata& metadata, std::string_view key
 
 Result<std::optional<std::uint32_t>> read_id(const GgufMetadata& metadata, std::string_view key,
                                              std::size_t vocab) {
-  auto id = metadata.find_uint(key);
-  if (!id) return forward(id);
-  if (!*id) return std::nullopt;
-  if (**id >= vocab) {
+  auto found = metadata.find_uint(key);
+  if (!found) return forward(found);
+  const std::optional<std::uint64_t> id = *found;
+  if (!id) return std::nullopt;
+  if (*id >= vocab) {
     return broken(metadata, key,
-                  fmt::format("the id {}, expected one below the vocabulary of {} tokens", **id, vocab));
+                  fmt::format("the id {}, expected one below the vocabulary of {} tokens", *id, vocab));
   }
-  return static_cast<std::uint32_t>(**id);
+  return static_cast<std::uint32_t>(*id);
 }
 
 Result<std::vector<std::int32_t>> read_token_types(const GgufMetadata& metadata, std::size_t vocab) {
   constexpr std::string_view k_key = "tokenizer.ggml.token_type";
-  auto types = metadata.find_ints(k_key);
-  if (!types) return forward(types);
-  if (!*types) return std::vector<std::int32_t>();
-  if ((*types)->size() != vocab) {
-    return broken(metadata, k_key, fmt::format("{} elements for {} tokens", (*types)->size(), vocab));
+  auto found = metadata.find_ints(k_key);
+  if (!found) return forward(found);
+  if (!found->has_value()) return std::vector<std::int32_t>();
+  const std::vector<std::int64_t>& types = found->value();
+  if (types.size() != vocab) {
+    return broken(metadata, k_key, fmt::format("{} elements for {} tokens", types.size(), vocab));
   }
-  const auto unknown = std::ranges::find_if(**types, [](std::int64_t type) { return type < 0 || type > 6; });
-  if (unknown != (*types)->end()) {
-    return broken(metadata, k_key,
-                  fmt::format("the token type {} for token {}, expected 0 to 6", *unknown,
-                              unknown - (*types)->begin()));
+  const auto unknown = std::ranges::find_if(types, [](std::int64_t type) { return type < 0 || type > 6; });
+  if (unknown != types.end()) {
+    return broken(
+        metadata, k_key,
+        fmt::format("the token type {} for token {}, expected 0 to 6", *unknown, unknown - types.begin()));
   }
-  return std::vector<std::int32_t>((*types)->begin(), (*types)->end());
+  std::vector<std::int32_t> narrowed;
+  narrowed.reserve(types.size());
+  for (const std::int64_t type : types) narrowed.push_back(static_cast<std::int32_t>(type));
+  return narrowed;
 }
 
 Result<std::vector<std::string>> read_merges(const GgufMetadata& metadata) {
   constexpr std::string_view k_key = "tokenizer.ggml.merges";
-  auto merges = metadata.find_strings(k_key);
-  if (!merges) return forward(merges);
-  if (!*merges) return std::vector<std::string>();
-  const auto odd = std::ranges::find_if(**merges, [](std::string_view merge) {
+  auto found = metadata.find_strings(k_key);
+  if (!found) return forward(found);
+  std::vector<std::string> merges = std::move(*found).value_or(std::vector<std::string>());
+  const auto odd = std::ranges::find_if(merges, [](std::string_view merge) {
     const std::size_t space = merge.find(' ', 1);  // a part may itself start with a space
     return space == std::string_view::npos || space + 1 == merge.size();
   });
-  if (odd != (*merges)->end()) {
+  if (odd != merges.end()) {
     return broken(metadata, k_key,
                   fmt::format("the merge {} at rank {}, expected two parts with a space between them",
-                              quoted(*odd), odd - (*merges)->begin()));
+                              quoted(*odd), odd - merges.begin()));
   }
-  return std::move(**merges);
+  return merges;
 }
 
 Result<void> read_special_ids(const GgufMetadata& metadata, GgufVocabFields& vocab) {

@@ -6,9 +6,9 @@
 
 namespace ztvm::load {
 
-std::string quoted(std::string_view name) {
+std::string printable(std::string_view name) {
   constexpr std::size_t k_max_bytes = 80;
-  std::string text = "\"";
+  std::string text;
   for (const char c : name.substr(0, k_max_bytes)) {
     if (c >= ' ' && c <= '~' && c != '"' && c != '\\') {
       text += c;
@@ -17,7 +17,9 @@ std::string quoted(std::string_view name) {
     }
   }
   if (name.size() > k_max_bytes) text += "...";
-  return text + "\"";
+  return text;
 }
+
+std::string quoted(std::string_view name) { return "\"" + printable(name) + "\""; }
 
 }  // namespace ztvm::load

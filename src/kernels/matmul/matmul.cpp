@@ -1,6 +1,7 @@
 #include "kernels/matmul/matmul.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace ztvm::kernels {
 namespace {
@@ -15,19 +16,102 @@ std::string_view epilogue_part(Epilogue epilogue) {
   return {};
 }
 
-gpu::Program make_program(const gpu::Target& target, const MatmulShape& shape, std::uint32_t tile,
-                          std::uint32_t workgroup) {
+// One row of x, quantised weights, four rows a thread: the fast form of the CPU set.
+struct Rows4 {
+  std::uint32_t workgroup = 0;
+  std::uint32_t n_workgroups = 0;
+  std::uint32_t n_chunks = 0;  // ops that share a weight row, when it is too long for one
+};
+
+// Groups of a weight row that one op unrolls: more compile for ever, fewer cost a dispatch.
+constexpr std::uint32_t k_max_chunk_groups = 24;
+
+// Whether the fast form fits: an exact grid, and a residual to add up in when the row is cut.
+std::optional<Rows4> plan_rows4(const gpu::Recording& recording, const Matmul& args, const MatrixPart& part) {
+  const bool quantised = args.weights.kind == QuantKind::q4 || args.weights.kind == QuantKind::q8;
+  const bool one_row = recording.max_rows == 1 || args.rows == Rows::last;
+  if (!recording.target.cpu || !quantised || !one_row || part.n_rows % 4 != 0) return std::nullopt;
+  const std::uint32_t n_groups = args.weights.dim / k_quant_group;
+  Rows4 plan = {.n_chunks = div_up(n_groups, k_max_chunk_groups)};
+  if (plan.n_chunks > 1 && args.epilogue != Epilogue::add_residual) return std::nullopt;
+  const std::uint32_t n_threads = part.n_rows / 4;
+  for (plan.workgroup = 24; n_threads % plan.workgroup != 0;) --plan.workgroup;
+  plan.n_workgroups = n_threads / plan.workgroup;
+  if (plan.n_workgroups > 65535) return std::nullopt;
+  return plan;
+}
+
+std::vector<gpu::Const> shape_consts(const MatmulShape& shape) {
   const bool pair = shape.epilogue == Epilogue::swiglu;
+  return {gpu::const_u32("N_GROUPS", shape.dim / k_quant_group), gpu::const_u32("N_MATS", pair ? 2 : 1),
+          gpu::const_u32("PAIR_OFFSET", pair ? shape.n_out : 0), gpu::const_u32("OUT_STRIDE", shape.out_stride),
+          gpu::const_u32("OUT_FIRST", shape.out_first)};
+}
+
+std::vector<gpu::Binding> bindings_of(const Matmul& args, const MatrixPart& part) {
+  using gpu::Access;
+  return {{part.words, Access::read},
+          {part.scales, Access::read},
+          {args.step, Access::read},
+          {args.x, Access::read},
+          {args.out, Access::read_write}};
+}
+
+void record_rows4(gpu::Recording& recording, std::string_view name, const Matmul& args, const MatrixPart& part,
+                  MatmulShape shape, const Rows4& plan) {
+  const std::uint32_t n_groups = shape.dim / k_quant_group;
+  const std::uint32_t chunk = div_up(n_groups, plan.n_chunks);
+  for (std::uint32_t first = 0; first < n_groups; first += chunk) {
+    const std::uint32_t count = std::min(chunk, n_groups - first);
+    gpu::Program program = {.body = "matmul_cpu_rows4",
+                            .parts = {"step", shape.kind == QuantKind::q4 ? "rows4_q4" : "rows4_q8",
+                                      epilogue_part(shape.epilogue)},
+                            .consts = shape_consts(shape)};
+    program.consts.push_back(gpu::const_u32("FIRST_GROUP", first));
+    program.consts.push_back(gpu::const_u32("CHUNK_GROUPS", count));
+    program.consts.push_back(gpu::const_u32("WORKGROUP", plan.workgroup));
+    shape.first_element = first * k_quant_group;
+    shape.n_elements = count * k_quant_group;
+    recording.ops.push_back({
+        .name = std::string(name),
+        .program = std::move(program),
+        .bindings = bindings_of(args, part),
+        .grid = {.x = plan.n_workgroups},
+        .oracle = [shape](std::span<const gpu::HostView> views) { matmul_reference(views, shape); },
+        .tolerance = gpu::sum_tolerance(shape.dim, args.out.dtype),
+    });
+  }
+}
+
+// Any number of rows: workgroups or threads own a column and a tile of rows.
+void record_tiles(gpu::Recording& recording, std::string_view name, const Matmul& args, const MatrixPart& part,
+                  const MatmulShape& shape) {
+  const gpu::Target& target = recording.target;
+  const std::uint32_t tile = args.rows == Rows::all ? matmul_tile(recording.max_rows) : 1;
+  const std::uint32_t workgroup = target.cpu ? 16 : 64;
   gpu::Program program = {
       .body = target.cpu ? "matmul_cpu" : "matmul_gpu",
       .parts = {"step", shape.rows == Rows::all ? "rows_all" : "rows_last", weights_part(shape.kind),
                 epilogue_part(shape.epilogue)},
-      .consts = {gpu::const_u32("N_GROUPS", shape.dim / k_quant_group), gpu::const_u32("N_OUT", shape.n_out),
-                 gpu::const_u32("N_MATS", pair ? 2 : 1), gpu::const_u32("PAIR_OFFSET", pair ? shape.n_out : 0),
-                 gpu::const_u32("OUT_STRIDE", shape.out_stride), gpu::const_u32("OUT_FIRST", shape.out_first),
-                 gpu::const_u32("TILE", tile), gpu::const_u32("WORKGROUP", workgroup)}};
+      .consts = shape_consts(shape)};
+  program.consts.push_back(gpu::const_u32("N_OUT", shape.n_out));
+  program.consts.push_back(gpu::const_u32("TILE", tile));
+  program.consts.push_back(gpu::const_u32("WORKGROUP", workgroup));
   if (!target.cpu) program.parts.push_back(target.subgroups ? "reduce_subgroup" : "reduce_workgroup");
-  return program;
+  const gpu::Grid linear = gpu::linear_grid(target.cpu ? div_up(shape.n_out, workgroup) : shape.n_out);
+  gpu::Grid grid = {.x = linear.x, .y = 1, .z = linear.y};
+  if (args.rows == Rows::all) {
+    grid.rows_axis = gpu::Grid::Axis::y;
+    grid.rows_per_workgroup = tile;
+  }
+  recording.ops.push_back({
+      .name = std::string(name),
+      .program = std::move(program),
+      .bindings = bindings_of(args, part),
+      .grid = grid,
+      .oracle = [shape](std::span<const gpu::HostView> views) { matmul_reference(views, shape); },
+      .tolerance = gpu::sum_tolerance(shape.dim, args.out.dtype),
+  });
 }
 
 }  // namespace
@@ -35,38 +119,22 @@ gpu::Program make_program(const gpu::Target& target, const MatmulShape& shape, s
 std::uint32_t matmul_tile(std::uint32_t max_rows) { return max_rows >= 4 ? 4 : 1; }
 
 void matmul(gpu::Recording& recording, std::string_view name, const Matmul& args) {
-  using gpu::Access;
   const bool pair = args.epilogue == Epilogue::swiglu;
   check(!pair || args.weights.parts.size() == 1, "gate and up are in one part");
-  const std::uint32_t tile = args.rows == Rows::all ? matmul_tile(recording.max_rows) : 1;
-  const std::uint32_t workgroup = recording.target.cpu ? 16 : 64;
   for (const MatrixPart& part : args.weights.parts) {
     const MatmulShape shape = {.kind = args.weights.kind,
                                .dim = args.weights.dim,
+                               .n_elements = args.weights.dim,
                                .n_out = pair ? part.n_rows / 2 : part.n_rows,
                                .out_stride = pair ? args.weights.rows / 2 : args.weights.rows,
                                .out_first = part.first_row,
                                .epilogue = args.epilogue,
                                .rows = args.rows};
-    const std::uint32_t n_workgroups = recording.target.cpu ? div_up(shape.n_out, workgroup) : shape.n_out;
-    const gpu::Grid linear = gpu::linear_grid(n_workgroups);
-    gpu::Grid grid = {.x = linear.x, .y = 1, .z = linear.y};
-    if (args.rows == Rows::all) {
-      grid.rows_axis = gpu::Grid::Axis::y;
-      grid.rows_per_workgroup = tile;
+    if (const auto plan = plan_rows4(recording, args, part)) {
+      record_rows4(recording, name, args, part, shape, *plan);
+    } else {
+      record_tiles(recording, name, args, part, shape);
     }
-    recording.ops.push_back({
-        .name = std::string(name),
-        .program = make_program(recording.target, shape, tile, workgroup),
-        .bindings = {{part.words, Access::read},
-                     {part.scales, Access::read},
-                     {args.step, Access::read},
-                     {args.x, Access::read},
-                     {args.out, Access::read_write}},
-        .grid = grid,
-        .oracle = [shape](std::span<const gpu::HostView> views) { matmul_reference(views, shape); },
-        .tolerance = gpu::sum_tolerance(shape.dim, args.out.dtype),
-    });
   }
 }
 

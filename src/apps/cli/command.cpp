@@ -1,0 +1,104 @@
+#include "apps/cli/command.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/Error.hpp>
+#include <CLI/Option.hpp>
+#include <CLI/Validators.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <optional>
+
+namespace ztvm::app {
+
+namespace {
+
+// The whole of `text` as a decimal number, or nothing.
+template <typename T>
+std::optional<T> parse_decimal(std::string_view text) {
+  T value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+void fail_usage(const std::string& text) { throw CLI::ValidationError(text); }
+
+int report(const Error& error) {
+  fmt::print(stderr, "zerotvm: {}\n", error.text);
+  return k_exit_failure;
+}
+
+void add_model_argument(CLI::App& command, std::string& model) {
+  command.add_option("MODEL", model, "Alias (smollm2), folder with one .gguf, or .gguf file")->required();
+}
+
+CLI::Validator whole_number(std::uint64_t min, std::uint64_t max) {
+  return CLI::Validator(
+      [min, max](const std::string& text) {
+        const auto value = parse_decimal<std::uint64_t>(text);
+        const bool is_octal = text.size() > 1 && text.front() == '0';  // as CLI11 would read it
+        if (value && *value >= min && *value <= max && !is_octal) return std::string();
+        return fmt::format("\"{}\" is no whole number from {} to {}", text, min, max);
+      },
+      "");
+}
+
+void add_context_option(CLI::App& command, std::uint32_t& context) {
+  constexpr std::uint32_t k_max_context = 1u << 20;
+  command.add_option("--context", context, "Tokens that prompt and answer may take together")
+      ->check(whole_number(1, k_max_context));
+}
+
+void add_kernels_option(CLI::App& command, std::optional<gpu::Target>& target) {
+  command
+      .add_option_function<std::string>(
+          "--kernels",
+          [&target](const std::string& name) {
+            auto parsed = gpu::parse_target(name);
+            if (!parsed) fail_usage("--kernels: " + parsed.error().text);
+            target = *parsed;
+          },
+          "Kernel set in place of the chosen one: \"cpu f32\", \"gpu f16 subgroups\", ...")
+      ->type_name("SET");
+}
+
+void add_backend_options(CLI::App& command, ModelOptions& options) {
+  engine::Backend& backend = options.backend;
+  std::string& adapter = options.adapter;
+  command
+      .add_option_function<std::string>(
+          "--backend",
+          [&backend](const std::string& name) {
+            if (name != "gpu" && name != "reference") {
+              fail_usage(fmt::format("--backend: \"{}\" is no backend, expected gpu or reference", name));
+            }
+            backend = name == "gpu" ? engine::Backend::gpu : engine::Backend::reference;
+          },
+          "gpu (default), or reference: the kernels' oracles on the CPU")
+      ->type_name("NAME");
+  command.add_option("--adapter", adapter, "GPU to use: a part of its name, as \"zerotvm doctor\" shows it")
+      ->type_name("NAME");
+  add_kernels_option(command, options.target);
+}
+
+Result<std::vector<std::uint32_t>> parse_ids(std::string_view text) {
+  std::vector<std::uint32_t> ids;
+  for (std::string_view rest = text;;) {
+    const std::size_t n_chars = std::min(rest.find(','), rest.size());
+    const std::string_view item = rest.substr(0, n_chars);
+    const auto id = parse_decimal<std::uint32_t>(item);
+    if (!id) {
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("\"{}\" is no token id, expected decimal numbers with commas between.", item));
+    }
+    ids.push_back(*id);
+    if (n_chars == rest.size()) return ids;
+    rest.remove_prefix(n_chars + 1);
+  }
+}
+
+}  // namespace ztvm::app

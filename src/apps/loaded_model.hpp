@@ -1,0 +1,40 @@
+#pragma once
+// Opens a device and a model on it, reading the model's file piece by piece as the engine asks for it.
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/error.hpp"
+#include "engine/engine.hpp"
+#include "gpu/device.hpp"
+
+namespace ztvm::app {
+
+// Which model, and what runs it.
+struct ModelOptions {
+  std::string model;  // alias, folder or .gguf
+  engine::Backend backend = engine::Backend::gpu;
+  std::string adapter;        // part of an adapter's name; empty: the default one
+  std::uint32_t context = 0;  // tokens; 0: the model's own
+  std::optional<gpu::Target> target;      // kernel set; none: chosen for the adapter
+  gpu::LockstepReport* report = nullptr;  // for Backend::lockstep
+};
+
+// The engine borrows the device, so it is declared after it and destroyed first.
+struct LoadedModel {
+  std::unique_ptr<gpu::Device> device;
+  std::unique_ptr<engine::Engine> engine;
+};
+
+// Called while the file is read, with the bytes supplied so far and the file's length.
+using LoadProgress = std::function<void(std::uint64_t n_done, std::uint64_t n_total)>;
+
+// A GPU through webgpu.h, or the host device that runs the kernels' oracles. Errors: device, not_found.
+Result<std::unique_ptr<gpu::Device>> open_device(engine::Backend backend, const std::string& adapter);
+
+// Returns once the engine is ready. Errors: of the file, the format, the device.
+Result<LoadedModel> load_model(const ModelOptions& options, const LoadProgress& progress);
+
+}  // namespace ztvm::app

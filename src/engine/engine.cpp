@@ -1,0 +1,189 @@
+#include "engine/engine.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "engine/model_loader.hpp"
+#include "engine/probe.hpp"
+#include "engine/session.hpp"
+#include "text/stream_decoder.hpp"
+
+namespace ztvm::engine {
+namespace {
+
+std::unique_ptr<gpu::Executor> make_executor(gpu::Device& device, const EngineOptions& options) {
+  switch (options.backend) {
+    case Backend::gpu: break;
+    case Backend::reference: return gpu::make_reference_executor(*device.as_host());
+    case Backend::lockstep: return gpu::make_lockstep_executor(device, *options.report);
+  }
+  return gpu::make_gpu_executor(device);
+}
+
+OrderedJson to_json(std::span<const Message> messages) {
+  OrderedJson list = OrderedJson::array();
+  for (const Message& message : messages) list.push_back({{"role", message.role}, {"content", message.content}});
+  return list;
+}
+
+class EngineImpl final : public Engine {
+ public:
+  EngineImpl(gpu::Device& device, std::string_view name, std::uint64_t n_file_bytes, EngineOptions options,
+             const gpu::Target& target)
+      : device_(device),
+        options_(std::move(options)),
+        started_ms_(options_.now_ms()),
+        loader_(device, name, n_file_bytes, {.context = options_.context, .max_rows = 0, .target = target}) {}
+
+  std::optional<ByteRange> wanted() const override;
+  Result<void> supply(Bytes bytes) override { return loader_.supply(bytes); }
+  Result<bool> ready() override;
+  std::uint32_t context() const override { return model_ ? model_->context : 0; }
+  std::uint32_t dispatches_per_token() const override { return passes_ ? passes_->dispatches_per_token() : 0; }
+  Result<void> begin_chat(std::span<const Message> messages, const GenerateOptions& options) override;
+  Result<void> begin_ids(std::span<const std::uint32_t> ids, const GenerateOptions& options) override;
+  Result<void> begin_text(std::string_view text, const GenerateOptions& options) override;
+  Result<StepEvent> step(bool wait) override;
+  void interrupt() override {
+    if (session_) session_->interrupt();
+  }
+  Result<std::vector<float>> compute_logits(std::span<const std::uint32_t> ids, const HiddenSink& sink) override;
+  std::span<const std::uint32_t> prompt_ids() const override { return prompt_ids_; }
+  Timings timings() const override { return timings_; }
+
+ private:
+  Result<void> require_ready() const;
+  void build();
+  void keep_time();
+
+  // In order of ownership: what is below borrows from what is above.
+  gpu::Device& device_;
+  EngineOptions options_;
+  double started_ms_ = 0.0;
+  ModelLoader loader_;
+  std::unique_ptr<Model> model_;
+  model::State state_;
+  std::unique_ptr<Passes> passes_;
+  std::unique_ptr<Session> session_;
+  bool ready_ = false;
+
+  std::vector<std::uint32_t> prompt_ids_;
+  std::optional<text::StreamDecoder> decoder_;
+  Timings timings_;
+  double begun_ms_ = 0.0;
+  double first_token_ms_ = 0.0;
+};
+
+std::optional<ByteRange> EngineImpl::wanted() const {
+  return model_ ? std::nullopt : loader_.wanted();
+}
+
+void EngineImpl::build() {
+  model_ = loader_.take();
+  state_ = model_->decoder.state(model_->buffers);
+  passes_ = std::make_unique<Passes>(make_executor(device_, options_), model_->decoder, model_->weights,
+                                     model_->buffers);
+  session_ = std::make_unique<Session>(device_, *passes_, state_, model_->spec, model_->context, model_->stop_ids);
+}
+
+Result<bool> EngineImpl::ready() {
+  if (!model_) {
+    if (loader_.wanted()) return false;
+    build();
+  }
+  if (auto polled = device_.poll(false); !polled) return forward(polled);
+  if (!ready_ && device_.n_pending() == 0) {
+    ready_ = true;
+    timings_.load_ms = options_.now_ms() - started_ms_;
+  }
+  return ready_;
+}
+
+Result<void> EngineImpl::require_ready() const {
+  if (ready_) return {};
+  return fail(ErrorCode::invalid_argument, "The model is still being loaded, so nothing can be generated yet.");
+}
+
+Result<void> EngineImpl::begin_chat(std::span<const Message> messages, const GenerateOptions& options) {
+  if (auto r = require_ready(); !r) return r;
+  if (!model_->chat_template) {
+    return fail(ErrorCode::unsupported,
+                "The model has no chat template that this engine knows; continue plain text instead (--raw).");
+  }
+  auto segments = text::render_chat(*model_->chat_template, {.messages = to_json(messages),
+                                                             .tools = nullptr,
+                                                             .add_generation_prompt = true,
+                                                             .enable_thinking = false});
+  if (!segments) return forward(segments);
+  return begin_ids(text::encode_chat(model_->tokenizer, *segments, text::ChatEncoding::safe), options);
+}
+
+Result<void> EngineImpl::begin_text(std::string_view text, const GenerateOptions& options) {
+  if (auto r = require_ready(); !r) return r;
+  const auto bos = model_->tokenizer.bos_prefix();
+  std::vector<std::uint32_t> ids(bos.begin(), bos.end());
+  const auto encoded = model_->tokenizer.encode(text, text::AddedTokens::off);
+  ids.insert(ids.end(), encoded.begin(), encoded.end());
+  return begin_ids(ids, options);
+}
+
+Result<void> EngineImpl::begin_ids(std::span<const std::uint32_t> ids, const GenerateOptions& options) {
+  if (auto r = require_ready(); !r) return r;
+  if (auto begun = session_->begin(ids, options); !begun) return begun;
+  prompt_ids_.assign(ids.begin(), ids.end());
+  decoder_.emplace(model_->tokenizer, /*skip_special=*/true);
+  begun_ms_ = options_.now_ms();
+  timings_ = {.load_ms = timings_.load_ms,
+              .n_prompt_tokens = static_cast<std::uint32_t>(ids.size()),
+              .n_reused_tokens = session_->n_reused()};
+  return {};
+}
+
+void EngineImpl::keep_time() {
+  const double now = options_.now_ms();
+  if (timings_.n_output_tokens == 0) {
+    first_token_ms_ = now;
+    timings_.prefill_ms = now - begun_ms_;
+  }
+  timings_.decode_ms = now - first_token_ms_;
+}
+
+Result<StepEvent> EngineImpl::step(bool wait) {
+  if (auto r = require_ready(); !r) return forward(r);
+  auto stepped = session_->step(wait);
+  if (!stepped) return forward(stepped);
+  StepEvent event = {.text = {}, .ids = {stepped->ids.begin(), stepped->ids.end()}, .finish = stepped->finish};
+  if (!event.ids.empty()) keep_time();
+  timings_.n_output_tokens += static_cast<std::uint32_t>(event.ids.size());
+  for (const std::uint32_t id : event.ids) {
+    if (auto pushed = decoder_->push(id, event.text); !pushed) return forward(pushed);
+  }
+  if (event.finish != FinishReason::none) decoder_->finish(event.text);
+  return event;
+}
+
+Result<std::vector<float>> EngineImpl::compute_logits(std::span<const std::uint32_t> ids, const HiddenSink& sink) {
+  if (auto r = require_ready(); !r) return forward(r);
+  if (auto r = session_->check_prompt(ids); !r) return forward(r);
+  session_->forget();
+  return probe(device_, *passes_, state_, model_->spec, ids, sink);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> Engine::open(gpu::Device& device, std::string_view name, std::uint64_t n_file_bytes,
+                                             EngineOptions options) {
+  check(options.now_ms != nullptr, "the engine is given a clock");
+  check((options.backend == Backend::reference) == (device.as_host() != nullptr),
+        "the reference backend, and only it, runs on a host device");
+  check(options.backend != Backend::lockstep || options.report != nullptr, "lockstep is given a report");
+  const gpu::Target target = options.target.value_or(gpu::choose_target(device.caps()));
+  if (!gpu::supports(device.caps(), target)) {
+    return fail(ErrorCode::unsupported, fmt::format("Adapter \"{}\" cannot run kernel set \"{}\".",
+                                                    device.caps().adapter, gpu::describe(target)));
+  }
+  return std::make_unique<EngineImpl>(device, name, n_file_bytes, std::move(options), target);
+}
+
+}  // namespace ztvm::engine

@@ -1,0 +1,35 @@
+#pragma once
+// From a header to the plan of a model: numbers, every buffer with its bytes, uploads. Nothing is allocated.
+#include <cstddef>
+#include <cstdint>
+
+#include "gpu/target.hpp"
+#include "load/gguf.hpp"
+#include "model/decoder.hpp"
+#include "model/families/registry.hpp"
+#include "model/weights.hpp"
+
+namespace ztvm::engine {
+
+struct LoadOptions {
+  std::uint32_t context = 0;   // 0: the model's own, at most k_default_context
+  std::uint32_t max_rows = 0;  // rows of a prefill chunk; 0: chosen for the target
+  gpu::Target target;
+};
+inline constexpr std::uint32_t k_default_context = 4096;
+
+// What a header says, before any buffer is made: for inspect, and for refusing early.
+struct ModelPlan {
+  load::GgufFile file;
+  model::Family family;
+  std::uint32_t context = 0;
+  model::Buffers buffers;
+  model::WeightPlan weights;
+  model::Decoder decoder;
+};
+// Errors: whatever is wrong with the header, an architecture that is not known, a context out of range.
+// `n_tokenizer_ids`: ids that the tokenizer knows; embedding rows beyond are never chosen.
+Result<ModelPlan> plan_model(load::GgufFile file, std::size_t n_tokenizer_ids, const gpu::Caps& caps,
+                             const LoadOptions& options);
+
+}  // namespace ztvm::engine

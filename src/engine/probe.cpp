@@ -1,0 +1,48 @@
+#include "engine/probe.hpp"
+
+#include <algorithm>
+
+#include "engine/rows.hpp"
+
+namespace ztvm::engine {
+namespace {
+
+Result<void> run_chunk(gpu::Device& device, Passes& passes, const model::State& state, std::uint32_t dim,
+                       std::uint32_t n_rows, const HiddenSink& sink) {
+  if (!sink) {
+    passes.body(n_rows);
+    return passes.flush();
+  }
+  for (std::size_t layer = 0; layer < passes.n_layer_ends(); ++layer) {
+    passes.body_part(n_rows, layer);
+    if (auto flushed = passes.flush(); !flushed) return flushed;
+    auto rows = gpu::read_now(device, state.x.buffer, 0, std::uint64_t{n_rows} * dim * sizeof(float));
+    if (!rows) return forward(rows);
+    if (auto taken = sink(layer, *rows); !taken) return taken;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<float>> probe(gpu::Device& device, Passes& passes, const model::State& state,
+                                 const model::ModelSpec& spec, std::span<const std::uint32_t> ids,
+                                 const HiddenSink& sink) {
+  for (std::size_t first = 0; first < ids.size();) {
+    const std::size_t n_rows = std::min<std::size_t>(passes.max_rows(), ids.size() - first);
+    write_rows(device, state, {.position = static_cast<std::uint32_t>(first)}, ids.subspan(first, n_rows));
+    if (auto run = run_chunk(device, passes, state, spec.dim, static_cast<std::uint32_t>(n_rows), sink); !run) {
+      return forward(run);
+    }
+    first += n_rows;
+  }
+  passes.head();
+  if (auto flushed = passes.flush(); !flushed) return forward(flushed);
+  auto bytes = gpu::read_now(device, state.logits.buffer, 0, std::uint64_t{spec.vocab} * sizeof(float));
+  if (!bytes) return forward(bytes);
+  std::vector<float> logits(spec.vocab);
+  std::memcpy(logits.data(), bytes->data(), bytes->size());
+  return logits;
+}
+
+}  // namespace ztvm::engine

@@ -1,0 +1,177 @@
+// The module's surface for web/engine.ts. A call that can fail answers with JSON: it returns the reply's
+// length in bytes and ztvm_reply() gives its address, until the next call. A failure is {"error": {"code",
+// "text"}}. Strings come in as address and length; file offsets and lengths as f64, exact up to 2^53.
+#include <cstdlib>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/json.hpp"
+#include "engine/engine.hpp"
+#include "gpu/wasm_device.hpp"
+#include "gpu/wasm_imports.hpp"
+#include "web/request.hpp"
+
+namespace ztvm::web {
+namespace {
+
+// A wasm instance is one engine on one device: this is that instance's state, in order of ownership.
+struct Instance {
+  std::unique_ptr<gpu::WasmDevice> device;
+  std::unique_ptr<engine::Engine> engine;
+  std::string reply;
+};
+
+Instance& instance() {
+  static Instance the_instance;
+  return the_instance;
+}
+
+std::size_t answer(const Json& reply) {
+  instance().reply = dump_json(reply);
+  return instance().reply.size();
+}
+
+std::size_t answer(const Error& error) {
+  return answer(Json{{"error", {{"code", to_string(error.code)}, {"text", error.text}}}});
+}
+
+std::size_t answer(const Result<void>& result) {
+  return result ? answer(Json::object()) : answer(result.error());
+}
+
+std::size_t answer_no_engine() {
+  return answer(
+      Error{.code = ErrorCode::invalid_argument, .text = "No model is open; ztvm_open comes first."});
+}
+
+Json timings_json(const engine::Timings& timings) {
+  return {{"load_ms", timings.load_ms},
+          {"prefill_ms", timings.prefill_ms},
+          {"decode_ms", timings.decode_ms},
+          {"n_prompt_tokens", timings.n_prompt_tokens},
+          {"n_reused_tokens", timings.n_reused_tokens},
+          {"n_output_tokens", timings.n_output_tokens}};
+}
+
+Result<void> begin(engine::Engine& engine, const GenerateRequest& request) {
+  if (const auto* messages = std::get_if<std::vector<engine::Message>>(&request.prompt)) {
+    return engine.begin_chat(*messages, request.options);
+  }
+  if (const auto* ids = std::get_if<std::vector<std::uint32_t>>(&request.prompt)) {
+    return engine.begin_ids(*ids, request.options);
+  }
+  return engine.begin_text(std::get<std::string>(request.prompt), request.options);
+}
+
+}  // namespace
+}  // namespace ztvm::web
+
+using namespace ztvm;
+using namespace ztvm::web;
+
+extern "C" {
+
+[[clang::export_name("ztvm_alloc")]] void* ztvm_alloc(std::size_t n_bytes) { return std::malloc(n_bytes); }
+[[clang::export_name("ztvm_free")]] void ztvm_free(void* address) { std::free(address); }
+[[clang::export_name("ztvm_reply")]] const char* ztvm_reply() { return instance().reply.data(); }
+
+// Takes what the adapter offers (see parse_caps) and makes the device. Comes first, and once.
+[[clang::export_name("ztvm_init")]] std::size_t ztvm_init(const char* caps, std::size_t n_caps) {
+  auto parsed = parse_caps({caps, n_caps});
+  if (!parsed) return answer(parsed.error());
+  instance().device = std::make_unique<gpu::WasmDevice>(std::move(*parsed));
+  return answer(Result<void>());
+}
+
+[[clang::export_name("ztvm_open")]] std::size_t ztvm_open(const char* name, std::size_t n_name,
+                                                          double n_file_bytes, const char* options,
+                                                          std::size_t n_options) {
+  Instance& self = instance();
+  if (!self.device) {
+    return answer(
+        Error{.code = ErrorCode::invalid_argument, .text = "No device is known; ztvm_init comes first."});
+  }
+  if (self.engine) {
+    return answer(
+        Error{.code = ErrorCode::invalid_argument, .text = "This module has a model open already."});
+  }
+  if (!(n_file_bytes >= 0.0 && n_file_bytes <= 0x1p53)) {
+    return answer(
+        Error{.code = ErrorCode::invalid_argument, .text = "The model file's length is no valid number."});
+  }
+  auto parsed = parse_engine_options({options, n_options});
+  if (!parsed) return answer(parsed.error());
+  parsed->now_ms = [] { return ztvm_now_ms(); };
+  auto opened =
+      engine::Engine::open(*self.device, {name, n_name}, static_cast<std::uint64_t>(n_file_bytes), *parsed);
+  if (!opened) return answer(opened.error());
+  self.engine = std::move(*opened);
+  return answer(Result<void>());
+}
+
+// {"offset", "n_bytes"}, or {} once everything was read.
+[[clang::export_name("ztvm_wanted")]] std::size_t ztvm_wanted() {
+  if (!instance().engine) return answer_no_engine();
+  const auto range = instance().engine->wanted();
+  if (!range) return answer(Json::object());
+  return answer(Json{{"offset", range->offset}, {"n_bytes", range->n_bytes}});
+}
+
+[[clang::export_name("ztvm_supply")]] std::size_t ztvm_supply(const std::byte* bytes, std::size_t n_bytes) {
+  if (!instance().engine) return answer_no_engine();
+  return answer(instance().engine->supply({bytes, n_bytes}));
+}
+
+// {"ready", "context", "dispatches_per_token"}.
+[[clang::export_name("ztvm_ready")]] std::size_t ztvm_ready() {
+  if (!instance().engine) return answer_no_engine();
+  engine::Engine& engine = *instance().engine;
+  const auto ready = engine.ready();
+  if (!ready) return answer(ready.error());
+  if (!*ready) return answer(Json{{"ready", false}});
+  return answer(Json{{"ready", true},
+                     {"context", engine.context()},
+                     {"dispatches_per_token", engine.dispatches_per_token()}});
+}
+
+// Takes a request (see parse_generate_request); replies {"prompt_ids"}.
+[[clang::export_name("ztvm_begin")]] std::size_t ztvm_begin(const char* request, std::size_t n_request) {
+  if (!instance().engine) return answer_no_engine();
+  const auto parsed = parse_generate_request({request, n_request});
+  if (!parsed) return answer(parsed.error());
+  if (auto begun = begin(*instance().engine, *parsed); !begun) return answer(begun.error());
+  const auto ids = instance().engine->prompt_ids();
+  return answer(Json{{"prompt_ids", std::vector<std::uint32_t>(ids.begin(), ids.end())}});
+}
+
+// {"text", "ids", "finish"}, and with a finish other than "none" also {"timings"}.
+[[clang::export_name("ztvm_step")]] std::size_t ztvm_step() {
+  if (!instance().engine) return answer_no_engine();
+  const auto event = instance().engine->step(false);
+  if (!event) return answer(event.error());
+  Json reply{{"text", event->text}, {"ids", event->ids}, {"finish", to_string(event->finish)}};
+  if (event->finish != engine::FinishReason::none)
+    reply["timings"] = timings_json(instance().engine->timings());
+  return answer(reply);
+}
+
+[[clang::export_name("ztvm_interrupt")]] void ztvm_interrupt() {
+  if (instance().engine) instance().engine->interrupt();
+}
+
+// Completions of the imports in gpu/wasm_imports.hpp.
+[[clang::export_name("ztvm_gpu_read_done")]] void ztvm_gpu_read_done(std::uint32_t token, std::uint32_t ok) {
+  if (instance().device) instance().device->on_read_done(token, ok != 0);
+}
+[[clang::export_name("ztvm_gpu_pipeline_done")]] void ztvm_gpu_pipeline_done() {
+  if (instance().device) instance().device->on_pipeline_done();
+}
+// `code` is an ErrorCode: 5 out_of_memory, 6 device, 7 device_lost.
+[[clang::export_name("ztvm_gpu_error")]] void ztvm_gpu_error(std::uint32_t code, const char* text,
+                                                             std::size_t n_text) {
+  if (instance().device) {
+    instance().device->on_error({.code = static_cast<ErrorCode>(code), .text = std::string(text, n_text)});
+  }
+}
+
+}  // extern "C"

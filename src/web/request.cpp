@@ -1,0 +1,199 @@
+#include "web/request.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+namespace ztvm::web {
+namespace {
+
+// Reads the fields of one object and keeps the first error, so that a list of fields stays a list of lines.
+class Fields {
+ public:
+  Fields(const Json& object, std::string_view what) : object_(object), what_(what) {}
+
+  bool has(std::string_view key) const { return object_.is_object() && object_.contains(key); }
+
+  void text(std::string_view key, std::string& out) { take(get_string(object_, key, what_), out); }
+  void flag(std::string_view key, bool& out) { take(get_bool(object_, key, what_), out); }
+  void real(std::string_view key, float& out) {
+    double value = 0.0;
+    if (take(get_number(object_, key, what_), value)) out = static_cast<float>(value);
+  }
+  template <typename T>
+  void count(std::string_view key, T& out) {
+    std::int64_t value = 0;
+    if (!take(get_int(object_, key, what_), value)) return;
+    if (value < 0 || !std::in_range<T>(value)) {
+      reject(fmt::format("{} has {} in field \"{}\", expected an integer from 0 to {}.", what_, value, key,
+                         std::min<std::uint64_t>(std::numeric_limits<T>::max(), INT64_MAX)));
+      return;
+    }
+    out = static_cast<T>(value);
+  }
+  // One of `names`; `out` becomes the enumerator with that index.
+  template <typename Enum, std::size_t N>
+  void choice(std::string_view key, const std::array<std::string_view, N>& names, Enum& out) {
+    std::string name;
+    if (!take(get_string(object_, key, what_), name)) return;
+    const auto found = std::ranges::find(names, name);
+    if (found == names.end()) {
+      reject(fmt::format("{} has \"{}\" in field \"{}\", expected one of {}.", what_, name, key,
+                         fmt::join(names, ", ")));
+      return;
+    }
+    out = static_cast<Enum>(found - names.begin());
+  }
+
+  void reject(std::string text) {
+    if (!error_.text.empty()) return;
+    error_ = Error{.code = ErrorCode::invalid_argument, .text = std::move(text)};
+  }
+  Result<void> result() const {
+    if (error_.text.empty()) return {};
+    return std::unexpected(error_);
+  }
+
+ private:
+  template <typename T>
+  bool take(Result<T> value, T& out) {
+    if (!value) {
+      reject(std::move(value.error().text));
+      return false;
+    }
+    out = std::move(*value);
+    return true;
+  }
+
+  const Json& object_;
+  std::string_view what_;
+  Error error_;
+};
+
+Result<Json> parse_request(std::string_view text, std::string_view what) {
+  auto json = parse_json(text, what);
+  if (!json) return fail(ErrorCode::invalid_argument, std::move(json.error().text));
+  if (!json->is_object()) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("{} is a JSON {}, expected an object.", what, json->type_name()));
+  }
+  return json;
+}
+
+Result<std::vector<engine::Message>> parse_messages(const Json& list) {
+  if (!list.is_array()) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("Field \"messages\" is a JSON {}, expected an array.", list.type_name()));
+  }
+  std::vector<engine::Message> messages;
+  for (const Json& item : list) {
+    const std::string what = fmt::format("Message {}", messages.size());
+    engine::Message message;
+    Fields fields(item, what);
+    fields.text("role", message.role);
+    fields.text("content", message.content);
+    if (auto checked = fields.result(); !checked) return forward(checked);
+    messages.push_back(std::move(message));
+  }
+  return messages;
+}
+
+Result<std::vector<std::uint32_t>> parse_ids(const Json& list) {
+  if (!list.is_array()) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("Field \"ids\" is a JSON {}, expected an array.", list.type_name()));
+  }
+  std::vector<std::uint32_t> ids;
+  for (const Json& item : list) {
+    if (!item.is_number_unsigned() || item.get<std::uint64_t>() > UINT32_MAX) {
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("Field \"ids\" has no token id at index {}, expected an integer.", ids.size()));
+    }
+    ids.push_back(item.get<std::uint32_t>());
+  }
+  return ids;
+}
+
+Result<Prompt> parse_prompt(const Json& request) {
+  const auto has = [&](const char* key) { return static_cast<int>(request.contains(key)); };
+  if (has("messages") + has("ids") + has("text") != 1) {
+    return fail(ErrorCode::invalid_argument,
+                "The request needs exactly one of \"messages\", \"ids\" and \"text\".");
+  }
+  if (request.contains("messages")) {
+    auto messages = parse_messages(request["messages"]);
+    if (!messages) return forward(messages);
+    return Prompt(std::move(*messages));
+  }
+  if (request.contains("ids")) {
+    auto ids = parse_ids(request["ids"]);
+    if (!ids) return forward(ids);
+    return Prompt(std::move(*ids));
+  }
+  auto text = get_string(request, "text", "The request");
+  if (!text) return fail(ErrorCode::invalid_argument, std::move(text.error().text));
+  return Prompt(std::move(*text));
+}
+
+}  // namespace
+
+Result<gpu::Caps> parse_caps(std::string_view text) {
+  constexpr std::array<std::string_view, 4> k_kinds = {"unknown", "cpu", "integrated", "discrete"};
+  constexpr std::array<std::string_view, 2> k_compilers = {"naga", "tint"};
+  const auto json = parse_request(text, "The adapter's description");
+  if (!json) return std::unexpected(json.error());
+  gpu::Caps caps;
+  Fields fields(*json, "The adapter's description");
+  fields.text("adapter", caps.adapter);
+  fields.text("driver", caps.driver);
+  fields.choice("kind", k_kinds, caps.kind);
+  fields.choice("compiler", k_compilers, caps.compiler);
+  fields.flag("f16", caps.f16);
+  fields.flag("subgroups", caps.subgroups);
+  fields.count("subgroup_min", caps.subgroup_min);
+  fields.count("subgroup_max", caps.subgroup_max);
+  fields.count("max_buffer_bytes", caps.max_buffer_bytes);
+  fields.count("max_binding_bytes", caps.max_binding_bytes);
+  fields.count("max_bindings", caps.max_bindings);
+  fields.count("max_workgroup_bytes", caps.max_workgroup_bytes);
+  fields.count("max_workgroup_invocations", caps.max_workgroup_invocations);
+  fields.count("max_workgroups", caps.max_workgroups);
+  if (auto checked = fields.result(); !checked) return forward(checked);
+  return caps;
+}
+
+Result<engine::EngineOptions> parse_engine_options(std::string_view text) {
+  const auto json = parse_request(text, "The options");
+  if (!json) return std::unexpected(json.error());
+  engine::EngineOptions options;
+  Fields fields(*json, "The options");
+  if (fields.has("context")) fields.count("context", options.context);
+  if (auto checked = fields.result(); !checked) return forward(checked);
+  return options;
+}
+
+Result<GenerateRequest> parse_generate_request(std::string_view text) {
+  const auto json = parse_request(text, "The request");
+  if (!json) return std::unexpected(json.error());
+  auto prompt = parse_prompt(*json);
+  if (!prompt) return forward(prompt);
+  GenerateRequest request;
+  request.prompt = std::move(*prompt);
+  engine::SamplerParams& sampler = request.options.sampler;
+  Fields fields(*json, "The request");
+  if (fields.has("temperature")) fields.real("temperature", sampler.temperature);
+  if (fields.has("top_k")) fields.count("top_k", sampler.top_k);
+  if (fields.has("top_p")) fields.real("top_p", sampler.top_p);
+  if (fields.has("min_p")) fields.real("min_p", sampler.min_p);
+  if (fields.has("repeat_penalty")) fields.real("repeat_penalty", sampler.repeat_penalty);
+  if (fields.has("seed")) fields.count("seed", sampler.seed);
+  if (fields.has("max_tokens")) fields.count("max_tokens", request.options.max_tokens);
+  if (fields.has("ignore_eos")) fields.flag("ignore_eos", request.options.ignore_eos);
+  if (auto checked = fields.result(); !checked) return forward(checked);
+  if (auto checked = engine::validate(sampler); !checked) return forward(checked);
+  return request;
+}
+
+}  // namespace ztvm::web

@@ -1,0 +1,77 @@
+// A static server for the tests: the built pages, model files with byte ranges, and faults on demand.
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { extname, join, normalize } from 'node:path';
+
+const types = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.json': 'application/json',
+  '.svg': 'image/svg+xml',
+  '.wasm': 'application/wasm',
+};
+
+/**
+ * Serves `folders` ({'/': path, '/models/': path}; the longest prefix wins). The result's `requests` lists "METHOD path";
+ * its `intercept(request, response)` may answer a request itself by returning true.
+ */
+export async function startSite(folders) {
+  const site = { requests: [], intercept: () => false };
+  const prefixes = Object.keys(folders).sort((a, b) => b.length - a.length);
+  const server = createServer(async (request, response) => {
+    const path = normalize(decodeURIComponent(new URL(request.url, 'http://x').pathname));
+    site.requests.push(`${request.method} ${path}`);
+    if (site.intercept(request, response)) return;
+    const prefix = prefixes.find((start) => path.startsWith(start));
+    const file = join(folders[prefix], path.slice(prefix.length) || 'index.html');
+    const found = await stat(file).catch(() => undefined);
+    if (!found?.isFile()) {
+      response.writeHead(404).end();
+      return;
+    }
+    sendFile(request, response, file, found);
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  site.url = `http://127.0.0.1:${server.address().port}`;
+  site.stop = () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return site;
+}
+
+export function etag({ size, mtimeMs }) {
+  return `"${size}-${mtimeMs}"`;
+}
+
+function sendFile(request, response, file, found) {
+  const { size } = found;
+  const headers = {
+    'Content-Type': types[extname(file)] ?? 'application/octet-stream',
+    'Cache-Control': 'no-cache',
+    'Accept-Ranges': 'bytes',
+    ETag: etag(found),
+  };
+  const range = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '');
+  if (!range) {
+    response.writeHead(200, { ...headers, 'Content-Length': size });
+    createReadStream(file).pipe(response);
+    return;
+  }
+  const start = Number(range[1]);
+  const end = range[2] ? Math.min(Number(range[2]), size - 1) : size - 1;
+  if (start >= size) {
+    response.writeHead(416, { 'Content-Range': `bytes */${size}` }).end();
+    return;
+  }
+  response.writeHead(206, {
+    ...headers,
+    'Content-Range': `bytes ${start}-${end}/${size}`,
+    'Content-Length': end - start + 1,
+  });
+  const stream = createReadStream(file, { start, end });
+  stream.pipe(response);
+  response.on('close', () => stream.destroy());
+}

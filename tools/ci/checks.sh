@@ -1,0 +1,86 @@
+# Sourced by ./test: runs checks and test runners, and adds up their cases.
+passed=0
+failed=0
+skipped=0
+result_dir=$root/.cache/results
+
+# add_counts PASSED FAILED SKIPPED
+add_counts() {
+  passed=$((passed + $1))
+  failed=$((failed + $2))
+  skipped=$((skipped + $3))
+}
+
+# run_case NAME COMMAND...: a check that is one case.
+run_case() {
+  if try_step "$@"; then
+    add_counts 1 0 0
+  else
+    add_counts 0 1 0
+  fi
+}
+
+# run_counted NAME REPORT COMMAND...: a runner that leaves its counts in REPORT. A runner that dies before it
+# writes the report, fails without a failed case, or runs no case at all counts as one failure.
+run_counted() {
+  local name=$1 report=$2 status=0 counts
+  shift 2
+  rm -f "$report"
+  mkdir -p "$result_dir"
+  try_step "$name" "$@" || status=$?
+  counts=$(python3 tools/ci/count_results.py "$report") || counts=""
+  if [[ -z $counts ]]; then
+    echo "FAIL $name: no case ran to its end."
+    counts="0 1 0"
+  elif ((status != 0)) && [[ $counts == *" 0 "* ]]; then
+    counts="${counts%% *} 1 ${counts##* }"
+  fi
+  read -r n_passed n_failed n_skipped <<<"$counts"
+  echo "     $n_passed passed, $n_failed failed, $n_skipped skipped"
+  add_counts "$n_passed" "$n_failed" "$n_skipped"
+}
+
+# run_gtest NAME SECONDS BINARY FILTER
+run_gtest() {
+  local report=$result_dir/${1//[^a-zA-Z0-9]/_}.json
+  run_counted "$1" "$report" timeout "$2" "$3" --gtest_brief=1 "--gtest_filter=$4" "--gtest_output=json:$report"
+}
+
+# run_node_tests NAME SECONDS FILE...
+run_node_tests() {
+  local report=$result_dir/${1//[^a-zA-Z0-9]/_}.tap name=$1 seconds=$2
+  shift 2
+  run_counted "$name" "$report" timeout "$seconds" node --test --test-concurrency=1 \
+    --test-reporter=spec --test-reporter-destination=stdout \
+    --test-reporter=tap "--test-reporter-destination=$report" "$@"
+}
+
+# run_fuzzers BINARY_DIR SECONDS: each target starts from its seeds in tests/fuzz/corpus, if it has some.
+run_fuzzers() {
+  local source name found seeds
+  for source in tests/fuzz/*_fuzz.cpp; do
+    name=$(basename "$source" .cpp)
+    found=$root/.cache/fuzz/$name
+    mkdir -p "$found"
+    seeds=()
+    [[ -d tests/fuzz/corpus/${name%_fuzz} ]] && seeds=("tests/fuzz/corpus/${name%_fuzz}")
+    run_case "fuzz ${name%_fuzz}" "$1/$name" -max_total_time="$2" -timeout=10 -rss_limit_mb=2048 \
+      -print_final_stats=1 "-artifact_prefix=$found." "$found" "${seeds[@]}"
+  done
+}
+
+format_check() {
+  find src tests \( -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' \) -print0 |
+    xargs -0 "clang-format-$LLVM_VERSION" --dry-run -Werror
+}
+
+# print_total SECONDS: the closing line; fails unless everything passed.
+print_total() {
+  echo "Took $(($1 / 60)) min $(($1 % 60)) s."
+  if ((skipped > 0)); then
+    echo "$passed passed, $failed failed, $skipped skipped"
+  else
+    echo "$passed passed, $failed failed"
+  fi
+  ((failed == 0 && passed > 0))
+}

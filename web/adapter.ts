@@ -1,0 +1,78 @@
+// Finds the GPU and asks for all of it that the engine can use.
+import { EngineError } from './errors.ts';
+
+/** gpu::Caps of src/gpu/device.hpp, as ztvm_init takes it. */
+export interface Caps {
+  adapter: string;
+  driver: string;
+  kind: 'unknown' | 'cpu' | 'integrated' | 'discrete';
+  compiler: 'naga' | 'tint';
+  f16: boolean;
+  subgroups: boolean;
+  subgroup_min: number;
+  subgroup_max: number;
+  max_buffer_bytes: number;
+  max_binding_bytes: number;
+  max_bindings: number;
+  max_workgroup_bytes: number;
+  max_workgroup_invocations: number;
+  max_workgroups: number;
+}
+
+const usedFeatures = ['shader-f16', 'subgroups'] as const;
+
+const usedLimits = [
+  'maxBufferSize',
+  'maxStorageBufferBindingSize',
+  'maxStorageBuffersPerShaderStage',
+  'maxComputeWorkgroupStorageSize',
+  'maxComputeInvocationsPerWorkgroup',
+  'maxComputeWorkgroupSizeX',
+  'maxComputeWorkgroupSizeY',
+  'maxComputeWorkgroupSizeZ',
+  'maxComputeWorkgroupsPerDimension',
+] as const;
+
+export async function openDevice(): Promise<{ device: GPUDevice; caps: Caps }> {
+  // In a page that is not secure `navigator.gpu` is missing too: say which of the two it is.
+  if (!navigator.gpu) {
+    throw new EngineError(
+      'no_webgpu',
+      isSecureContext
+        ? 'This browser does not offer WebGPU.'
+        : 'WebGPU needs a secure page: open this one over https or at localhost.',
+    );
+  }
+  const adapter = await navigator.gpu.requestAdapter({ powerPreference: 'high-performance' });
+  if (!adapter) throw new EngineError('no_adapter', 'This browser has WebGPU but found no graphics adapter for it.');
+  const requiredLimits: Record<string, number> = {};
+  for (const name of usedLimits) requiredLimits[name] = adapter.limits[name];
+  const requiredFeatures = usedFeatures.filter((name) => adapter.features.has(name));
+  const device = await adapter.requestDevice({ requiredFeatures, requiredLimits }).catch((error: unknown) => {
+    throw new EngineError('device', `The graphics adapter refused to give a device: ${String(error)}.`);
+  });
+  return { device, caps: describe(adapter.info, device) };
+}
+
+function describe(info: GPUAdapterInfo, device: GPUDevice): Caps {
+  const words = [info.vendor, info.architecture, info.device, info.description].filter((word) => word);
+  const subgroups = device.features.has('subgroups');
+  const { limits } = device;
+  return {
+    adapter: words.join(' ') || (info.isFallbackAdapter ? 'a software adapter' : 'an unnamed adapter'),
+    driver: 'WebGPU of the browser',
+    kind: info.isFallbackAdapter || /swiftshader|llvmpipe/i.test(words.join(' ')) ? 'cpu' : 'unknown',
+    // Firefox compiles WGSL with naga. Others take `enable subgroups;`, which is what the engine asks Tint's name for.
+    compiler: /firefox/i.test(navigator.userAgent) ? 'naga' : 'tint',
+    f16: device.features.has('shader-f16'),
+    subgroups,
+    subgroup_min: subgroups ? info.subgroupMinSize : 0,
+    subgroup_max: subgroups ? info.subgroupMaxSize : 0,
+    max_buffer_bytes: limits.maxBufferSize,
+    max_binding_bytes: limits.maxStorageBufferBindingSize,
+    max_bindings: limits.maxStorageBuffersPerShaderStage,
+    max_workgroup_bytes: limits.maxComputeWorkgroupStorageSize,
+    max_workgroup_invocations: limits.maxComputeInvocationsPerWorkgroup,
+    max_workgroups: limits.maxComputeWorkgroupsPerDimension,
+  };
+}

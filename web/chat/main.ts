@@ -1,0 +1,266 @@
+// The chat page: connects the engine, the conversation and the controls.
+import wasmUrl from '../../build/wasm/zerotvm.wasm?url';
+import type { LoadedModel } from '../api.ts';
+import { EngineClient } from '../client.ts';
+import { asEngineError, EngineError } from '../errors.ts';
+import { hideCard, loadReporter, showCard, showFailure } from './card.ts';
+import { loadSettings, loadTurns, saveSettings, saveTurns, type Turn } from './conversation.ts';
+import { byId, formatBytes } from './dom.ts';
+import { AnswerView, showTurn, showTurns } from './messages.ts';
+import { listModels, modelUrl, type SiteModel } from './models.ts';
+import { connectSettings } from './settings_panel.ts';
+import { finalStats, speed } from './stats.ts';
+
+type State = 'starting' | 'idle' | 'loading' | 'ready' | 'answering' | 'failed';
+
+const composer = byId<HTMLFormElement>('composer');
+const prompt = byId<HTMLTextAreaElement>('prompt');
+const sendButton = byId<HTMLButtonElement>('send');
+const stopButton = byId<HTMLButtonElement>('stop');
+const newChatButton = byId<HTMLButtonElement>('new-chat');
+const modelSelect = byId<HTMLSelectElement>('model');
+const status = byId('status');
+
+const settings = loadSettings();
+const turns = loadTurns();
+let models: SiteModel[] = [];
+let client: EngineClient | undefined;
+let state: State = 'starting';
+/** The person pressed Enter before the model was there. */
+let sendWhenReady = false;
+/** The answer that is being made, and its text so far. */
+let answering: Promise<void> | undefined;
+let answerText = '';
+
+function setState(next: State, statusText: string): void {
+  state = next;
+  document.body.dataset['state'] = next;
+  status.textContent = statusText;
+  stopButton.hidden = next !== 'answering';
+  sendButton.hidden = next === 'answering';
+  byId('welcome').hidden = turns.length > 0 || next === 'answering';
+  modelSelect.disabled = next === 'answering';
+  newChatButton.disabled = turns.length === 0 && next !== 'answering';
+  updateSendButton();
+}
+
+function updateSendButton(): void {
+  sendButton.disabled = prompt.value.trim() === '' || state === 'failed';
+}
+
+function fail(thrown: unknown): void {
+  sendWhenReady = false;
+  const error = asEngineError(thrown);
+  if (error.code === 'context_full') {
+    setState('ready', status.textContent ?? '');
+    showCard({
+      kind: 'failure',
+      title: 'The conversation is full',
+      text: `${error.message} Start a new chat, or write less.`,
+      action: { label: 'New chat', run: () => void newChat() },
+    });
+    return;
+  }
+  setState('failed', '');
+  showFailure(error, () => void start());
+}
+
+/** Makes a fresh engine; also the way back after a failure. */
+async function start(): Promise<void> {
+  client?.close();
+  client = undefined;
+  hideCard();
+  setState('starting', 'Looking for your GPU …');
+  try {
+    models = await listModels();
+    fillModels();
+    client = await EngineClient.create(new URL(wasmUrl, location.href));
+    client.onLost = fail;
+    if (settings.loaded.includes(chosenModel().alias) || sendWhenReady) await load();
+    else offerModel();
+  } catch (error) {
+    fail(error);
+  }
+}
+
+function fillModels(): void {
+  modelSelect.replaceChildren(...models.map(({ name, alias }) => new Option(name, alias)));
+  const asked = new URLSearchParams(location.search).get('model') ?? settings.model;
+  if (models.some(({ alias }) => alias === asked)) modelSelect.value = asked;
+}
+
+function chosenModel(): SiteModel {
+  const model = models.find(({ alias }) => alias === modelSelect.value);
+  if (!model) throw new EngineError('not_found', 'This site offers no model.');
+  return model;
+}
+
+function offerModel(): void {
+  const model = chosenModel();
+  setState('idle', 'The model is loaded once and then kept in this browser.');
+  showCard({
+    kind: 'offer',
+    title: model.name,
+    text: `${formatBytes(model.bytes)} to download`,
+    action: { label: 'Load model', run: () => void load() },
+  });
+}
+
+async function load(): Promise<void> {
+  const model = chosenModel();
+  const engine = client!;
+  setState('loading', '');
+  try {
+    const source = { name: model.name, url: modelUrl(model), nBytes: model.bytes };
+    const loaded = await engine.load(source, loadReporter(model.name));
+    settings.loaded = [...new Set([...settings.loaded, model.alias])];
+    saveSettings(settings);
+    hideCard();
+    setState('ready', describeModel(loaded));
+    if (sendWhenReady) answering = send();
+  } catch (error) {
+    // Choosing another model closes this engine, which is no failure.
+    if (engine === client) fail(error);
+  }
+}
+
+function describeModel({ adapter, contextTokens, note }: LoadedModel): string {
+  return [`Runs on ${adapter}`, `${contextTokens} tokens of context`, note].filter((part) => part).join(' · ');
+}
+
+async function send(): Promise<void> {
+  sendWhenReady = false;
+  const content = prompt.value.trim();
+  if (content === '') return;
+  const readyStatus = status.textContent ?? '';
+  prompt.value = '';
+  fitPrompt();
+  turns.push({ role: 'user', content });
+  saveTurns(turns);
+  showTurn(turns.at(-1)!);
+  hideCard();
+  setState('answering', readyStatus);
+  const view = new AnswerView();
+  answerText = '';
+  try {
+    const answer = await makeAnswer(view);
+    turns.push(answer);
+    view.finish(answer);
+    setState('ready', readyStatus);
+  } catch (error) {
+    keepAfterFailure(view, content);
+    fail(error);
+  }
+  answerText = '';
+  saveTurns(turns);
+}
+
+async function makeAnswer(view: AnswerView): Promise<Turn> {
+  const startMs = performance.now();
+  let firstMs = 0;
+  let nTokens = 0;
+  const messages = turns.map(({ role, content }) => ({ role, content }));
+  const options = { temperature: settings.temperature, max_tokens: settings.maxTokens, seed: newSeed() };
+  for await (const event of client!.generate({ messages, ...options })) {
+    if (event.type === 'text') {
+      firstMs ||= performance.now();
+      nTokens += event.ids.length;
+      answerText += event.text;
+      view.update(answerText, speed(nTokens, performance.now() - firstMs, firstMs - startMs));
+    } else if (event.type === 'end') {
+      return { role: 'assistant', content: answerText, stats: finalStats(event.finish, event.timings) };
+    }
+  }
+  throw new EngineError('internal', 'The engine ended the answer without a word.');
+}
+
+/** A part of an answer stays; a message without any answer goes back to where it was written. */
+function keepAfterFailure(view: AnswerView, content: string): void {
+  if (answerText !== '') {
+    const answer: Turn = { role: 'assistant', content: answerText, stats: 'broken off by an error' };
+    turns.push(answer);
+    view.finish(answer);
+    return;
+  }
+  view.remove();
+  turns.pop();
+  showTurns(turns);
+  prompt.value = content;
+  fitPrompt();
+}
+
+function newSeed(): number {
+  return crypto.getRandomValues(new Uint32Array(1))[0]!;
+}
+
+/** Stops a running answer first: its last words belong to the old conversation. */
+async function newChat(): Promise<void> {
+  client?.stop();
+  await answering;
+  turns.length = 0;
+  saveTurns(turns);
+  showTurns(turns);
+  if (state === 'ready') hideCard();
+  setState(state, status.textContent ?? '');
+  prompt.focus();
+}
+
+function fitPrompt(): void {
+  prompt.style.height = 'auto';
+  prompt.style.height = `${prompt.scrollHeight}px`;
+  prompt.style.overflowY = prompt.scrollHeight > prompt.clientHeight ? 'auto' : 'hidden';
+  updateSendButton();
+}
+
+function submit(): void {
+  if (prompt.value.trim() === '') return;
+  if (state === 'ready') answering = send();
+  if (state === 'starting' || state === 'idle' || state === 'loading') sendWhenReady = true;
+  if (state === 'idle') void load();
+}
+
+function connectControls(): void {
+  composer.onsubmit = (event) => {
+    event.preventDefault();
+    submit();
+  };
+  prompt.oninput = fitPrompt;
+  prompt.onkeydown = (event) => {
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    submit();
+  };
+  document.addEventListener('keydown', ({ key }) => {
+    if (key === 'Escape' && state === 'answering') client?.stop();
+  });
+  stopButton.onclick = () => client?.stop();
+  newChatButton.onclick = () => void newChat();
+  modelSelect.onchange = () => {
+    settings.model = modelSelect.value;
+    saveSettings(settings);
+    void start();
+  };
+  for (const suggestion of byId('suggestions').querySelectorAll('button')) {
+    suggestion.onclick = () => {
+      prompt.value = suggestion.textContent ?? '';
+      fitPrompt();
+      submit();
+    };
+  }
+}
+
+/** A message that never got its answer is not part of the conversation: it returns to the composer. */
+function restore(): void {
+  if (turns.at(-1)?.role === 'user') prompt.value = turns.pop()!.content;
+  showTurns(turns);
+  fitPrompt();
+}
+
+addEventListener('pagehide', () => {
+  if (answerText !== '') saveTurns([...turns, { role: 'assistant', content: answerText, stats: 'broken off' }]);
+});
+
+connectControls();
+connectSettings(settings);
+restore();
+void start();

@@ -1,0 +1,40 @@
+// Runs an Engine in a worker, so that the page never waits for it. Messages: rpc.ts.
+import { asEngineError, EngineError } from './errors.ts';
+import { Engine } from './engine.ts';
+import type { FromWorker, ToWorker } from './rpc.ts';
+
+let engine: Engine | undefined;
+
+function send(message: FromWorker): void {
+  postMessage(message);
+}
+
+async function run(message: ToWorker): Promise<unknown> {
+  if (message.method === 'create') {
+    engine = await Engine.create(message.wasmUrl);
+    engine.onLost = ({ code, message: text }) => send({ type: 'lost', code, text });
+    // For tests, which reach into the worker.
+    (globalThis as { engine?: Engine }).engine = engine;
+    return undefined;
+  }
+  if (!engine) throw new EngineError('internal', 'The worker has no engine yet.');
+  switch (message.method) {
+    case 'load':
+      return engine.load(message.source, (progress) => send({ type: 'event', id: message.id, event: progress }));
+    case 'generate':
+      for await (const event of engine.generate(message.request)) send({ type: 'event', id: message.id, event });
+      return undefined;
+    case 'stop':
+      return engine.stop();
+  }
+}
+
+onmessage = ({ data }: MessageEvent<ToWorker>) => {
+  run(data).then(
+    (result) => send({ type: 'result', id: data.id, result }),
+    (thrown: unknown) => {
+      const { code, message: text } = asEngineError(thrown);
+      send({ type: 'error', id: data.id, code, text });
+    },
+  );
+};
