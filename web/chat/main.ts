@@ -1,6 +1,6 @@
 // The chat page: connects the engine, the conversation and the controls.
 import wasmUrl from '../../build/wasm/zerotvm.wasm?url';
-import type { FinishReason, LoadedModel, Timings } from '../api.ts';
+import type { LoadedModel } from '../api.ts';
 import { EngineClient } from '../client.ts';
 import { asEngineError, EngineError } from '../errors.ts';
 import { hideCard, loadReporter, showCard, showFailure } from './card.ts';
@@ -8,6 +8,8 @@ import { loadSettings, loadTurns, saveSettings, saveTurns, type Turn } from './c
 import { byId, formatBytes } from './dom.ts';
 import { AnswerView, showTurn, showTurns } from './messages.ts';
 import { listModels, modelUrl, type SiteModel } from './models.ts';
+import { connectSettings } from './settings_panel.ts';
+import { finalStats, speed } from './stats.ts';
 
 type State = 'starting' | 'idle' | 'loading' | 'ready' | 'answering' | 'failed';
 
@@ -17,8 +19,6 @@ const sendButton = byId<HTMLButtonElement>('send');
 const stopButton = byId<HTMLButtonElement>('stop');
 const newChatButton = byId<HTMLButtonElement>('new-chat');
 const modelSelect = byId<HTMLSelectElement>('model');
-const temperature = byId<HTMLInputElement>('temperature');
-const maxTokens = byId<HTMLInputElement>('max-tokens');
 const status = byId('status');
 
 const settings = loadSettings();
@@ -39,6 +39,7 @@ function setState(next: State, statusText: string): void {
   stopButton.hidden = next !== 'answering';
   sendButton.hidden = next === 'answering';
   byId('welcome').hidden = turns.length > 0 || next === 'answering';
+  modelSelect.disabled = next === 'answering';
   newChatButton.disabled = turns.length === 0 && next !== 'answering';
   updateSendButton();
 }
@@ -50,17 +51,17 @@ function updateSendButton(): void {
 function fail(thrown: unknown): void {
   sendWhenReady = false;
   const error = asEngineError(thrown);
-  setState('failed', '');
   if (error.code === 'context_full') {
+    setState('ready', status.textContent ?? '');
     showCard({
       kind: 'failure',
       title: 'The conversation is full',
       text: `${error.message} Start a new chat, or write less.`,
       action: { label: 'New chat', run: () => void newChat() },
     });
-    setState('ready', '');
     return;
   }
+  setState('failed', '');
   showFailure(error, () => void start());
 }
 
@@ -107,17 +108,19 @@ function offerModel(): void {
 
 async function load(): Promise<void> {
   const model = chosenModel();
+  const engine = client!;
   setState('loading', '');
   try {
     const source = { name: model.name, url: modelUrl(model), nBytes: model.bytes };
-    const loaded = await client!.load(source, loadReporter(model.name));
+    const loaded = await engine.load(source, loadReporter(model.name));
     settings.loaded = [...new Set([...settings.loaded, model.alias])];
     saveSettings(settings);
     hideCard();
     setState('ready', describeModel(loaded));
     if (sendWhenReady) answering = send();
   } catch (error) {
-    fail(error);
+    // Choosing another model closes this engine, which is no failure.
+    if (engine === client) fail(error);
   }
 }
 
@@ -190,19 +193,6 @@ function newSeed(): number {
   return crypto.getRandomValues(new Uint32Array(1))[0]!;
 }
 
-function speed(nTokens: number, decodeMs: number, firstTokenMs: number): string {
-  const parts = [`first token after ${(firstTokenMs / 1000).toFixed(2)} s`];
-  // The first token belongs to the prompt's time, so a rate needs a second one.
-  if (nTokens > 1 && decodeMs > 0) parts.unshift(`${((1000 * (nTokens - 1)) / decodeMs).toFixed(1)} tokens/s`);
-  return parts.join(' · ');
-}
-
-function finalStats(finish: FinishReason, timings: Timings): string {
-  const ends = { stop: '', interrupted: ' · stopped', length: ' · cut at the longest answer allowed' };
-  const { n_output_tokens, decode_ms, prefill_ms } = timings;
-  return `${speed(n_output_tokens, decode_ms, prefill_ms)} · ${n_output_tokens} tokens${ends[finish]}`;
-}
-
 /** Stops a running answer first: its last words belong to the old conversation. */
 async function newChat(): Promise<void> {
   client?.stop();
@@ -259,23 +249,6 @@ function connectControls(): void {
   }
 }
 
-function connectSettings(): void {
-  const show = () => (byId('temperature-value').textContent = settings.temperature.toFixed(1));
-  temperature.value = String(settings.temperature);
-  maxTokens.value = String(settings.maxTokens);
-  show();
-  temperature.oninput = () => {
-    settings.temperature = temperature.valueAsNumber;
-    saveSettings(settings);
-    show();
-  };
-  maxTokens.onchange = () => {
-    if (!maxTokens.reportValidity()) return;
-    settings.maxTokens = maxTokens.valueAsNumber;
-    saveSettings(settings);
-  };
-}
-
 /** A message that never got its answer is not part of the conversation: it returns to the composer. */
 function restore(): void {
   if (turns.at(-1)?.role === 'user') prompt.value = turns.pop()!.content;
@@ -288,6 +261,6 @@ addEventListener('pagehide', () => {
 });
 
 connectControls();
-connectSettings();
+connectSettings(settings);
 restore();
 void start();

@@ -19,7 +19,7 @@ void build(const RopeKvCase& c, CaseBuilder& builder, gpu::Recording& recording)
   const AttentionShape& s = c.shape;
   const gpu::Dtype activation = builder.activation();
   const std::uint32_t n_pages = div_up(c.position + c.max_rows, k_page_slots) + 2;
-  const std::size_t n_cache = cache_elements(s, n_pages);
+  const auto n_cache = narrow<std::size_t>(cache_elements(s, n_pages));
   const std::size_t n_q = std::size_t{c.max_rows} * s.n_heads * s.head_dim;
   const std::size_t n_qkv = std::size_t{c.max_rows} * (s.n_heads + 2 * s.n_kv_heads) * s.head_dim;
   rope_kv(recording, "rope",
