@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/error.hpp"
@@ -17,6 +18,8 @@ struct ModelOptions {
   engine::Backend backend = engine::Backend::gpu;
   std::string adapter;        // part of an adapter's name; empty: the default one
   std::uint32_t context = 0;  // tokens; 0: the model's own
+  std::optional<gpu::Target> target;      // kernel set; none: chosen for the adapter
+  gpu::LockstepReport* report = nullptr;  // for Backend::lockstep
 };
 
 // The engine borrows the device, so it is declared after it and destroyed first.

@@ -10,8 +10,13 @@
 #include <string_view>
 
 #include "apps/cli/command.hpp"
+#include "apps/cli/doctor.hpp"
+#include "apps/cli/inspect.hpp"
+#include "apps/cli/logits.hpp"
 #include "apps/cli/run.hpp"
 #include "apps/cli/serve.hpp"
+#include "apps/cli/tokenize_command.hpp"
+#include "apps/cli/validate.hpp"
 
 namespace ztvm::app {
 namespace {
@@ -35,6 +40,11 @@ int run_program(int argc, char** argv) {
   Action action;
   add_run_command(program, action);
   add_serve_command(program, action);
+  add_logits_command(program, action);
+  add_tokenize_command(program, action);
+  add_validate_command(program, action);
+  add_inspect_command(program, action);
+  add_doctor_command(program, action);
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& help_or_version) {

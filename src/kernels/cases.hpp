@@ -44,5 +44,6 @@ std::vector<KernelCase> matmul_cases();
 std::vector<KernelCase> penalise_cases();
 std::vector<KernelCase> rms_norm_cases();
 std::vector<KernelCase> rope_kv_cases();
+std::vector<KernelCase> sample_cases();
 
 }  // namespace ztvm::kernels

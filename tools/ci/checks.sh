@@ -55,18 +55,17 @@ run_node_tests() {
     --test-reporter=tap "--test-reporter-destination=$report" "$@"
 }
 
-# run_fuzzers BINARY_DIR SECONDS: each target starts from its seeds in tests/fuzz/seeds/NAME, if it has some.
+# run_fuzzers BINARY_DIR SECONDS: each target starts from its seeds in tests/fuzz/corpus, if it has some.
 run_fuzzers() {
-  local source name corpus seeds
+  local source name found seeds
   for source in tests/fuzz/*_fuzz.cpp; do
-    [[ -f $source ]] || continue
     name=$(basename "$source" .cpp)
-    corpus=$root/.cache/fuzz/$name
-    mkdir -p "$corpus"
+    found=$root/.cache/fuzz/$name
+    mkdir -p "$found"
     seeds=()
-    [[ -d tests/fuzz/seeds/$name ]] && seeds=("tests/fuzz/seeds/$name")
-    run_case "fuzz $name" "$1/$name" -max_total_time="$2" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-      -artifact_prefix="$corpus." "$corpus" "${seeds[@]}"
+    [[ -d tests/fuzz/corpus/${name%_fuzz} ]] && seeds=("tests/fuzz/corpus/${name%_fuzz}")
+    run_case "fuzz ${name%_fuzz}" "$1/$name" -max_total_time="$2" -timeout=10 -rss_limit_mb=2048 \
+      -print_final_stats=1 "-artifact_prefix=$found." "$found" "${seeds[@]}"
   done
 }
 

@@ -47,7 +47,28 @@ CLI::Validator whole_number(std::uint64_t min, std::uint64_t max) {
       "");
 }
 
-void add_backend_options(CLI::App& command, engine::Backend& backend, std::string& adapter) {
+void add_context_option(CLI::App& command, std::uint32_t& context) {
+  constexpr std::uint32_t k_max_context = 1u << 20;
+  command.add_option("--context", context, "Tokens that prompt and answer may take together")
+      ->check(whole_number(1, k_max_context));
+}
+
+void add_kernels_option(CLI::App& command, std::optional<gpu::Target>& target) {
+  command
+      .add_option_function<std::string>(
+          "--kernels",
+          [&target](const std::string& name) {
+            auto parsed = gpu::parse_target(name);
+            if (!parsed) fail_usage("--kernels: " + parsed.error().text);
+            target = *parsed;
+          },
+          "Kernel set in place of the chosen one: \"cpu f32\", \"gpu f16 subgroups\", ...")
+      ->type_name("SET");
+}
+
+void add_backend_options(CLI::App& command, ModelOptions& options) {
+  engine::Backend& backend = options.backend;
+  std::string& adapter = options.adapter;
   command
       .add_option_function<std::string>(
           "--backend",
@@ -61,6 +82,7 @@ void add_backend_options(CLI::App& command, engine::Backend& backend, std::strin
       ->type_name("NAME");
   command.add_option("--adapter", adapter, "GPU to use: a part of its name, as \"zerotvm doctor\" shows it")
       ->type_name("NAME");
+  add_kernels_option(command, options.target);
 }
 
 Result<std::vector<std::uint32_t>> parse_ids(std::string_view text) {

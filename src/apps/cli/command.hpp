@@ -33,8 +33,12 @@ CLI::Validator whole_number(std::uint64_t min, std::uint64_t max);
 
 // MODEL.
 void add_model_argument(CLI::App& command, std::string& model);
-// --backend gpu|reference and --adapter NAME.
-void add_backend_options(CLI::App& command, engine::Backend& backend, std::string& adapter);
+// --context N.
+void add_context_option(CLI::App& command, std::uint32_t& context);
+// --kernels SET.
+void add_kernels_option(CLI::App& command, std::optional<gpu::Target>& target);
+// --backend gpu|reference, --adapter NAME and --kernels SET.
+void add_backend_options(CLI::App& command, ModelOptions& options);
 
 // Reads "1,2,3". Errors: invalid_argument for anything but decimal numbers below 2^32 with single commas between.
 Result<std::vector<std::uint32_t>> parse_ids(std::string_view text);

@@ -14,7 +14,6 @@
 namespace ztvm::app {
 namespace {
 
-constexpr std::uint32_t k_max_context = 1u << 20;
 constexpr std::uint32_t k_max_new_tokens = 1u << 20;
 
 struct RunOptions {
@@ -114,13 +113,12 @@ void add_run_command(CLI::App& program, Action& action) {
       ->check(whole_number(1, k_max_new_tokens))
       ->capture_default_str();
   add_sampler_options(command, options->generate.sampler);
-  command.add_option("--context", options->model.context, "Tokens that prompt and answer may take together")
-      ->check(whole_number(1, k_max_context));
+  add_context_option(command, options->model.context);
   command.add_flag("--raw", options->raw, "Continue PROMPT as it is, without the chat template");
   command.add_option("--ids", options->ids_text, "Token ids to continue, in place of PROMPT: 1,2,3");
   command.add_flag("--ignore-eos", options->generate.ignore_eos, "Go on after tokens that end an answer");
   command.add_flag("--json", options->json, "Print one JSON object with ids, text and timings");
-  add_backend_options(command, options->model.backend, options->model.adapter);
+  add_backend_options(command, options->model);
   command.callback([options, &command, &action] {
     check_options(*options, command);
     action = [options] { return run(*options); };

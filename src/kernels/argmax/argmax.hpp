@@ -18,8 +18,18 @@ struct Argmax {
 
 void argmax(gpu::Recording& recording, const Argmax& args);
 
+// The first op alone: the largest of each block.
+struct BlockMaxima {
+  std::string_view name;
+  std::uint32_t n_valid = 0;
+  std::uint32_t block = 0;
+  gpu::Tensor logits;      // [vocab] f32
+  gpu::Tensor candidates;  // [div_up(n_valid, block), 4] u32: value bits, index, logits that are not finite, 0
+};
+void find_block_maxima(gpu::Recording& recording, const BlockMaxima& args);
+
 // The oracles, on bindings (logits, candidates) and (candidates, step).
-void argmax_reference(std::span<const gpu::HostView> views, std::uint32_t n_valid);
+void block_maxima_reference(std::span<const gpu::HostView> views, std::uint32_t n_valid, std::uint32_t block);
 void argmax_final_reference(std::span<const gpu::HostView> views, std::uint32_t n_blocks);
 
 }  // namespace ztvm::kernels

@@ -6,12 +6,12 @@
 
 namespace ztvm::kernels {
 
-void argmax_reference(std::span<const gpu::HostView> views, std::uint32_t n_valid) {
-  for (std::uint32_t first = 0, block = 0; first < n_valid; first += k_argmax_block, ++block) {
+void block_maxima_reference(std::span<const gpu::HostView> views, std::uint32_t n_valid, std::uint32_t block) {
+  for (std::uint32_t first = 0, b = 0; first < n_valid; first += block, ++b) {
     float best = std::numeric_limits<float>::lowest();
     std::uint32_t best_index = first;
     std::uint32_t n_not_finite = 0;
-    for (std::uint32_t i = first; i < std::min(first + k_argmax_block, n_valid); ++i) {
+    for (std::uint32_t i = first; i < std::min(first + block, n_valid); ++i) {
       const float value = views[0].load(i);
       if (!std::isfinite(value)) {
         ++n_not_finite;
@@ -20,10 +20,10 @@ void argmax_reference(std::span<const gpu::HostView> views, std::uint32_t n_vali
         best_index = i;
       }
     }
-    views[1].set_word(block * 4, std::bit_cast<std::uint32_t>(best));
-    views[1].set_word(block * 4 + 1, best_index);
-    views[1].set_word(block * 4 + 2, n_not_finite);
-    views[1].set_word(block * 4 + 3, 0);
+    views[1].set_word(b * 4, std::bit_cast<std::uint32_t>(best));
+    views[1].set_word(b * 4 + 1, best_index);
+    views[1].set_word(b * 4 + 2, n_not_finite);
+    views[1].set_word(b * 4 + 3, 0);
   }
 }
 

@@ -8,41 +8,47 @@ namespace ztvm::kernels {
 
 namespace {
 
-// Threads of the CPU set: the query heads of one kv head, of as many rows as fill eight vector lanes.
+// Queries that a workgroup of the CPU set answers: heads that share a kv head, of several rows.
 struct CpuGroup {
   std::uint32_t n_heads = 1;
   std::uint32_t n_rows = 1;
 };
 
-CpuGroup cpu_group(const AttentionShape& shape) {
-  constexpr std::uint32_t k_lanes = 8;
-  const std::uint32_t n_heads = shape.n_heads / shape.n_kv_heads;
-  return {.n_heads = n_heads, .n_rows = std::max(1u, k_lanes / n_heads)};
+CpuGroup cpu_group(const AttentionShape& shape, std::uint32_t max_rows) {
+  constexpr std::uint32_t k_max_queries = 8;  // bounded by registers and workgroup memory
+  const std::uint32_t n_sharing = shape.n_heads / shape.n_kv_heads;
+  std::uint32_t n_heads = std::min(n_sharing, k_max_queries);
+  while (n_sharing % n_heads != 0) --n_heads;
+  return {.n_heads = n_heads, .n_rows = std::min(max_rows, std::max(1u, k_max_queries / n_heads))};
 }
 
-gpu::Program make_program(const gpu::Target& target, const AttentionShape& shape) {
-  const CpuGroup group = cpu_group(shape);
-  const std::uint32_t workgroup =
-      target.cpu ? group.n_heads * group.n_rows : std::max(64u, std::bit_ceil(shape.head_dim));
+gpu::Program make_program(const gpu::Recording& recording, const AttentionShape& shape) {
+  const gpu::Target& target = recording.target;
   gpu::Program program = {
       .body = target.cpu ? "attention_cpu" : "attention_gpu",
       .parts = {"step", "kv_pages"},
       .consts = {gpu::const_u32("N_HEADS", shape.n_heads), gpu::const_u32("N_KV_HEADS", shape.n_kv_heads),
                  gpu::const_u32("HEAD_DIM", shape.head_dim),
-                 gpu::const_f32("SCALE", 1.0f / std::sqrt(static_cast<float>(shape.head_dim))),
-                 gpu::const_u32("WORKGROUP", workgroup)}};
+                 gpu::const_f32("SCALE", 1.0f / std::sqrt(static_cast<float>(shape.head_dim)))}};
   if (target.cpu) {
-    program.consts.push_back(gpu::const_u32("GROUP", group.n_heads));
+    constexpr std::uint32_t k_lanes = 8;  // of a vector register
+    const CpuGroup group = cpu_group(shape, recording.max_rows);
+    program.consts.push_back(gpu::const_u32("HEADS", group.n_heads));
     program.consts.push_back(gpu::const_u32("ROWS", group.n_rows));
+    program.consts.push_back(gpu::const_u32("WORKGROUP", round_up(shape.head_dim / 4, k_lanes)));
   } else {
+    program.consts.push_back(gpu::const_u32("WORKGROUP", std::max(64u, std::bit_ceil(shape.head_dim))));
     program.parts.push_back(target.subgroups ? "reduce_subgroup" : "reduce_workgroup");
   }
   return program;
 }
 
-gpu::Grid make_grid(const gpu::Target& target, const AttentionShape& shape) {
-  if (!target.cpu) return {.x = shape.n_heads, .rows_axis = gpu::Grid::Axis::y};
-  return {.x = shape.n_kv_heads, .rows_axis = gpu::Grid::Axis::y, .rows_per_workgroup = cpu_group(shape).n_rows};
+gpu::Grid make_grid(const gpu::Recording& recording, const AttentionShape& shape) {
+  if (!recording.target.cpu) return {.x = shape.n_heads, .rows_axis = gpu::Grid::Axis::y};
+  const CpuGroup group = cpu_group(shape, recording.max_rows);
+  return {.x = shape.n_heads / group.n_heads,
+          .rows_axis = gpu::Grid::Axis::y,
+          .rows_per_workgroup = group.n_rows};
 }
 
 }  // namespace
@@ -52,14 +58,14 @@ void attention(gpu::Recording& recording, std::string_view name, const Attention
   const AttentionShape& shape = args.shape;
   recording.ops.push_back({
       .name = std::string(name),
-      .program = make_program(recording.target, shape),
+      .program = make_program(recording, shape),
       .bindings = {{args.step, Access::read},
                    {args.q, Access::read},
                    {args.keys, Access::read},
                    {args.values, Access::read},
                    {args.pages, Access::read},
                    {args.out, Access::read_write}},
-      .grid = make_grid(recording.target, shape),
+      .grid = make_grid(recording, shape),
       .oracle = [shape](std::span<const gpu::HostView> views) { attention_reference(views, shape); },
       // Scores may be large, and exp turns their absolute error into a relative one.
       .tolerance = 8.0f * gpu::sum_tolerance(shape.head_dim, args.out.dtype),

@@ -1,8 +1,8 @@
 #pragma once
 // Causal grouped-query attention: out = softmax(q k^T / sqrt(head_dim)) v over positions 0..position of the row
 // (Vaswani et al. 2017; grouped queries: Ainslie et al. 2023).
-// GPU set: one workgroup = one head of one row; CPU set: one thread, with the threads that
-// share keys side by side. Scores, softmax and sums are f32.
+// GPU set: one workgroup = one head of one row; CPU set: the heads that share a
+// kv head, of several rows. Scores, softmax and sums are f32.
 // Bytes moved: keys and values of all positions once a head and row.
 #include "kernels/attention_shape.hpp"
 #include "kernels/step.hpp"

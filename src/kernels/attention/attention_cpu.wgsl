@@ -1,10 +1,10 @@
-// Causal attention over the paged cache for adapters that are CPUs: one thread for one query head of one row.
-// A workgroup holds the GROUP query heads of one kv head, of ROWS rows: keys and values are read at uniform
-// addresses (one scalar load for all lanes), and no thread returns early, which would end that.
-// Positions go in fours, because llvmpipe ends an invocation after 65,535 iterations of loops.
+// Causal attention over the paged cache for adapters that are CPUs. One workgroup = HEADS query heads that share a
+// kv head, of ROWS rows: QUERIES in all, so that each key and value read serves all of them.
+// A block of 4 * WORKGROUP positions at a time: each thread scores four of them, then sums one quad of the output.
+// Loops stay short: llvmpipe ends an invocation after 65,535 iterations; here it makes 1.5 a position.
 // The softmax is online (Milakov and Gimelshein 2018): running maximum and sum, earlier output rescaled.
-// Consts: N_HEADS, N_KV_HEADS, HEAD_DIM, SCALE, GROUP, ROWS, WORKGROUP (GROUP * ROWS).
-// Bindings: 0 step, 1 q, 2 keys, 3 values, 4 pages, 5 out.
+// Consts: N_HEADS, N_KV_HEADS, HEAD_DIM, SCALE, HEADS, ROWS, WORKGROUP. Bindings: 0 step, 1 q, 2 keys, 3 values,
+// 4 pages, 5 out.
 @group(0) @binding(0) var<storage, read> step_state: Step;
 @group(0) @binding(1) var<storage, read> q: array<vec4<Elem>>;
 @group(0) @binding(2) var<storage, read> keys: array<vec4<Elem>>;
@@ -12,62 +12,95 @@
 @group(0) @binding(4) var<storage, read> pages: array<u32>;
 @group(0) @binding(5) var<storage, read_write> out: array<vec4<Elem>>;
 
+const QUADS = HEAD_DIM / 4u;
+const QUERIES = HEADS * ROWS;
+const LOWEST = -3.0e38;
 const_assert HEAD_DIM % 4u == 0u;
 const_assert PAGE_SLOTS % 4u == 0u;
-const QUADS = HEAD_DIM / 4u;
-// Quads that an inner loop takes: few enough to be unrolled, so that its iterations do not count.
-const CHUNK = min(16u, QUADS & (~QUADS + 1u));
+const_assert WORKGROUP >= QUADS;
+const_assert N_HEADS / N_KV_HEADS % HEADS == 0u;
+
+var<workgroup> thread_max: array<f32, QUERIES * WORKGROUP>;
+var<workgroup> weights: array<vec4<f32>, QUERIES * WORKGROUP>;  // of a thread's four positions
+
+// First quads of four positions, which lie in one page; those beyond the last key repeat it.
+fn four_positions(kv_head: u32, first: u32, last_key: u32) -> vec4<u32> {
+  let page = pages[min(first, last_key) / PAGE_SLOTS];
+  return vec4<u32>(cache_index(page, kv_head, min(first, last_key)), cache_index(page, kv_head, min(first + 1u, last_key)),
+                   cache_index(page, kv_head, min(first + 2u, last_key)),
+                   cache_index(page, kv_head, min(first + 3u, last_key))) / 4u;
+}
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
-  let kv_head = workgroup.x;
-  let head = kv_head * GROUP + thread % GROUP;
-  let n_rows = step_state.n_rows;
-  let row = workgroup.y * ROWS + thread / GROUP;
-  let last_row = min(workgroup.y * ROWS + ROWS, n_rows) - 1u;
-  let n_keys = step_state.position + row + 1u;
-  let last_key = step_state.position + last_row;  // of the workgroup's rows
+  let first_head = workgroup.x * HEADS;
+  let kv_head = first_head / (N_HEADS / N_KV_HEADS);
+  let first_row = workgroup.y * ROWS;
+  let last_row = min(first_row + ROWS, step_state.n_rows) - 1u;
+  let last_key = step_state.position + last_row;
+  var running_max: array<f32, QUERIES>;
+  var running_sum: array<f32, QUERIES>;
+  var output: array<vec4<f32>, QUERIES>;
+  for (var j = 0u; j < QUERIES; j++) {
+    running_max[j] = LOWEST;
+  }
 
-  var query: array<vec4<f32>, QUADS>;
-  var output: array<vec4<f32>, QUADS>;
-  let first_query = (min(row, last_row) * N_HEADS + head) * QUADS;
-  for (var i = 0u; i < QUADS; i++) {
-    query[i] = vec4<f32>(q[first_query + i]) * SCALE;
-  }
-  var running_max = -3.0e38;
-  var running_sum = 0.0;
-  for (var position = 0u; position <= last_key; position += 4u) {
-    // The four lie in one page; those beyond the last key repeat it, with weight 0.
-    let page = pages[position / PAGE_SLOTS];
-    let at = vec4<u32>(cache_index(page, kv_head, position), cache_index(page, kv_head, min(position + 1u, last_key)),
-                       cache_index(page, kv_head, min(position + 2u, last_key)),
-                       cache_index(page, kv_head, min(position + 3u, last_key))) / 4u;
-    var s = vec4<f32>();
-    for (var chunk = 0u; chunk < QUADS; chunk += CHUNK) {
-      for (var c = 0u; c < CHUNK; c++) {
-        let i = chunk + c;
-        s += vec4<f32>(dot(query[i], vec4<f32>(keys[at.x + i])), dot(query[i], vec4<f32>(keys[at.y + i])),
-                       dot(query[i], vec4<f32>(keys[at.z + i])), dot(query[i], vec4<f32>(keys[at.w + i])));
-      }
-    }
-    let visible = vec4<u32>(position) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(n_keys);
-    s = select(vec4<f32>(-3.0e38), s, visible);
-    let new_max = max(running_max, max(max(s.x, s.y), max(s.z, s.w)));
-    let rescale = exp(running_max - new_max);
-    let p = select(vec4<f32>(), exp(s - new_max), visible);
-    running_sum = running_sum * rescale + p.x + p.y + p.z + p.w;
-    running_max = new_max;
-    for (var chunk = 0u; chunk < QUADS; chunk += CHUNK) {
-      for (var c = 0u; c < CHUNK; c++) {
-        let i = chunk + c;
-        output[i] = output[i] * rescale + p.x * vec4<f32>(values[at.x + i]) + p.y * vec4<f32>(values[at.y + i])
-                  + p.z * vec4<f32>(values[at.z + i]) + p.w * vec4<f32>(values[at.w + i]);
-      }
-    }
-  }
-  if (row < n_rows) {
+  for (var block = 0u; block <= last_key; block += 4u * WORKGROUP) {
+    let position = block + 4u * thread;
+    let at = four_positions(kv_head, position, last_key);
+    // Initialised by hand: naga zeroes a variable declared in a loop only once.
+    var scores = array<vec4<f32>, QUERIES>();
     for (var i = 0u; i < QUADS; i++) {
-      out[(row * N_HEADS + head) * QUADS + i] = vec4<Elem>(output[i] / running_sum);
+      let k0 = vec4<f32>(keys[at.x + i]);
+      let k1 = vec4<f32>(keys[at.y + i]);
+      let k2 = vec4<f32>(keys[at.z + i]);
+      let k3 = vec4<f32>(keys[at.w + i]);
+      for (var j = 0u; j < QUERIES; j++) {
+        let row = min(first_row + j / HEADS, last_row);
+        let query = vec4<f32>(q[(row * N_HEADS + first_head + j % HEADS) * QUADS + i]);
+        scores[j] += vec4<f32>(dot(query, k0), dot(query, k1), dot(query, k2), dot(query, k3));
+      }
+    }
+    for (var j = 0u; j < QUERIES; j++) {
+      let n_keys = step_state.position + first_row + j / HEADS + 1u;
+      let visible = vec4<u32>(position) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(n_keys);
+      scores[j] = select(vec4<f32>(LOWEST), scores[j] * SCALE, visible);
+      let s = scores[j];
+      thread_max[j * WORKGROUP + thread] = max(max(s.x, s.y), max(s.z, s.w));
+    }
+    workgroupBarrier();  // every thread's maxima are written
+    for (var j = 0u; j < QUERIES; j++) {
+      var new_max = running_max[j];
+      for (var t = 0u; t < WORKGROUP; t++) {
+        new_max = max(new_max, thread_max[j * WORKGROUP + t]);
+      }
+      let rescale = exp(running_max[j] - new_max);
+      running_sum[j] *= rescale;
+      output[j] *= rescale;
+      running_max[j] = new_max;
+      weights[j * WORKGROUP + thread] = select(exp(scores[j] - new_max), vec4<f32>(), scores[j] == vec4<f32>(LOWEST));
+    }
+    workgroupBarrier();  // the block's weights are written
+
+    for (var t = 0u; t < WORKGROUP && block + 4u * t <= last_key; t++) {
+      let v = four_positions(kv_head, block + 4u * t, last_key) + min(thread, QUADS - 1u);
+      let v0 = vec4<f32>(values[v.x]);
+      let v1 = vec4<f32>(values[v.y]);
+      let v2 = vec4<f32>(values[v.z]);
+      let v3 = vec4<f32>(values[v.w]);
+      for (var j = 0u; j < QUERIES; j++) {
+        let w = weights[j * WORKGROUP + t];
+        running_sum[j] += w.x + w.y + w.z + w.w;
+        output[j] += w.x * v0 + w.y * v1 + w.z * v2 + w.w * v3;
+      }
+    }
+    workgroupBarrier();  // all have read the weights before the next block writes them
+  }
+
+  for (var j = 0u; j < QUERIES; j++) {
+    let row = first_row + j / HEADS;
+    if (row <= last_row && thread < QUADS) {
+      out[(row * N_HEADS + first_head + j % HEADS) * QUADS + thread] = vec4<Elem>(output[j] / running_sum[j]);
     }
   }
 }
