@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <cstdlib>
 
 #include "gpu/webgpu_device.hpp"
 #include "gpu/webgpu_handles.hpp"
@@ -18,6 +19,7 @@ struct Candidate {
 };
 
 InstancePtr make_instance() {
+  ::setenv("XDG_RUNTIME_DIR", "/tmp", /*overwrite=*/0);  // its lack makes the driver's window code print on stderr
   wgpuSetLogLevel(WGPULogLevel_Off);  // errors come back through callbacks, not on a console
   WGPUInstanceExtras extras = {};
   extras.chain.sType = static_cast<WGPUSType>(WGPUSType_InstanceExtras);

@@ -90,6 +90,7 @@ Decoder Decoder::plan(const ModelSpec& spec, const DecoderOptions& options, Buff
   scratch.weights = buffers.plan_elements("sampler weights", BufferRole::scratch, Dtype::f32, sizes.candidates);
   scratch.indices = buffers.plan_elements("sampler indices", BufferRole::scratch, Dtype::u32, sizes.candidates);
   scratch.counts = buffers.plan_elements("sampler counts", BufferRole::scratch, Dtype::u32, sizes.counts);
+  scratch.masses = buffers.plan_elements("sampler masses", BufferRole::scratch, Dtype::f32, sizes.masses);
   return decoder;
 }
 
@@ -179,6 +180,7 @@ gpu::Recording Decoder::record_sample(const Buffers& buffers) const {
                               .weights = buffers.tensor(scratch_.weights, gpu::Dtype::f32),
                               .indices = buffers.tensor(scratch_.indices, gpu::Dtype::u32),
                               .counts = buffers.tensor(scratch_.counts, gpu::Dtype::u32),
+                              .masses = buffers.tensor(scratch_.masses, gpu::Dtype::f32),
                               .step = shared.step});
   return recording;
 }

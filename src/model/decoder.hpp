@@ -43,6 +43,7 @@ struct ScratchPlan {
   Slot weights{};
   Slot indices{};
   Slot counts{};
+  Slot masses{};
 };
 
 // What the host reads and writes between passes.
