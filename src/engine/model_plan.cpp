@@ -11,8 +11,10 @@ namespace {
 // the matrix kernels are bound by arithmetic, and a row by itself gets the fastest of them.
 std::uint32_t default_max_rows(const gpu::Target& target) { return target.cpu ? 1 : 128; }
 
-Result<std::uint32_t> choose_context(std::uint32_t asked, const model::ModelSpec& spec, std::string_view name) {
-  if (asked == 0) return std::min(spec.max_context, k_default_context);
+Result<std::uint32_t> choose_context(const LoadOptions& options, const model::ModelSpec& spec,
+                                     std::string_view name) {
+  const std::uint32_t asked = options.context;
+  if (asked == 0) return std::min(spec.max_context, default_context(options.target));
   if (asked <= spec.max_context) return asked;
   return fail(ErrorCode::invalid_argument, fmt::format("A context of {} tokens is asked for, but {} was trained for {}.",
                                                        asked, name, spec.max_context));
@@ -25,7 +27,7 @@ Result<ModelPlan> plan_model(load::GgufFile file, std::size_t n_tokenizer_ids, c
   auto family = model::family_from_gguf(file);
   if (!family) return forward(family);
   family->spec.n_valid_ids = static_cast<std::uint32_t>(std::min<std::size_t>(family->spec.vocab, n_tokenizer_ids));
-  auto context = choose_context(options.context, family->spec, file.tensors.name);
+  auto context = choose_context(options, family->spec, file.tensors.name);
   if (!context) return forward(context);
   ModelPlan plan = {.file = std::move(file),
                     .family = std::move(*family),

@@ -12,7 +12,7 @@ namespace ztvm::gpu {
 namespace {
 
 // wgpu keeps written bytes in staging memory until a submit; flushing bounds that while weights are loaded.
-constexpr std::uint64_t k_max_unflushed_bytes = 32u << 20;
+constexpr std::uint64_t k_max_unflushed_bytes = 8u << 20;
 
 struct PipelineEntry {
   PipelinePtr pipeline;

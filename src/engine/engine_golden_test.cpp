@@ -1,0 +1,136 @@
+// Whole models against the goldens of transformers: greedy ids, logits, hidden states; on the oracles and on the GPU.
+#include <gtest/gtest.h>
+
+#include "support/golden_model.hpp"
+
+namespace ztvm::engine {
+namespace {
+
+using tests::OpenOptions;
+
+const std::string k_golden_folder = ZTVM_SOURCE_DIR "/tests/golden/llama/golden/";
+
+// The f32 goldens come from exactly the same weights, so only the order of sums differs.
+constexpr double k_f32_logits = 2e-3;  // of their standard deviation
+// f16 activations: transformers' own all-f16 twin is off by 0.005 to 0.03 deviations (golden.json, stats).
+constexpr double k_f16_logits = 5e-2;
+
+struct Prompt {
+  std::string name;
+  std::vector<std::uint32_t> ids;
+  std::vector<std::uint32_t> tokens;
+  std::vector<double> margins;
+  std::string logits_file;
+};
+
+std::vector<Prompt> tiny_prompts() {
+  std::vector<Prompt> prompts;
+  const auto golden = tests::read_json(k_golden_folder + "golden.json");
+  for (const auto& p : golden["prompts"]) {
+    prompts.push_back({p["name"], p["ids"], p["greedy"]["tokens"], p["greedy"]["margins"],
+                       k_golden_folder + p["last_logits"]["file"].get<std::string>()});
+  }
+  return prompts;
+}
+
+void expect_tiny_model_is_golden(const OpenOptions& options, double logits_tolerance, double margin) {
+  const auto model = tests::open_model(tests::k_tiny_llama, options);
+  for (const Prompt& prompt : tiny_prompts()) {
+    SCOPED_TRACE(prompt.name);
+    const auto want = tests::read_floats(prompt.logits_file);
+    const auto logits = model.engine->compute_logits(prompt.ids, {});
+    ASSERT_TRUE(logits) << logits.error().text;
+    EXPECT_LT(tests::largest_difference(*logits, want), logits_tolerance * tests::deviation(want));
+    const auto got = tests::generate(*model.engine, prompt.ids, {.sampler = {}, .max_tokens = 32, .ignore_eos = true});
+    tests::expect_greedy(got.ids, prompt.tokens, prompt.margins, margin);
+  }
+}
+
+TEST(EngineGolden, TinyLlamaOnTheOracles) {
+  expect_tiny_model_is_golden({.backend = Backend::reference}, k_f32_logits, 0.0);
+}
+
+TEST(EngineGolden, HiddenStatesOfEveryLayer) {
+  const auto model = tests::open_model(tests::k_tiny_llama, {.backend = Backend::reference});
+  const auto golden = tests::read_json(k_golden_folder + "golden.json");
+  const auto want = tests::read_floats(k_golden_folder + "hidden.states.f32.bin");
+  std::vector<std::uint32_t> ids;
+  for (const Prompt& prompt : tiny_prompts()) {
+    if (prompt.name == golden["hidden"]["prompt"].get<std::string>()) ids = prompt.ids;
+  }
+  std::vector<std::vector<float>> layers;
+  const auto sink = [&](std::size_t layer, Bytes rows) -> Result<void> {
+    if (layers.size() <= layer) layers.resize(layer + 1);
+    const std::size_t n_old = layers[layer].size();
+    layers[layer].resize(n_old + rows.size() / sizeof(float));
+    std::memcpy(layers[layer].data() + n_old, rows.data(), rows.size());
+    return {};
+  };
+  ASSERT_TRUE(model.engine->compute_logits(ids, sink));
+  ASSERT_EQ(layers.size(), 5u);
+  for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+    const auto expected = std::span(want).subspan(layer * layers[layer].size(), layers[layer].size());
+    EXPECT_LT(tests::largest_difference(layers[layer], expected), 1e-4 * (1.0 + tests::deviation(expected)))
+        << "layer " << layer;
+  }
+}
+
+// Every kernel set that the test adapter can run.
+class EngineGoldenGpu : public testing::TestWithParam<const char*> {};
+
+TEST_P(EngineGoldenGpu, TinyLlama) {
+  const auto target = gpu::parse_target(GetParam());
+  ASSERT_TRUE(target);
+  expect_tiny_model_is_golden({.backend = Backend::gpu, .target = *target},
+                              target->f16 ? k_f16_logits : k_f32_logits, target->f16 ? 0.15 : 0.02);
+}
+
+INSTANTIATE_TEST_SUITE_P(KernelSets, EngineGoldenGpu,
+                         testing::Values("cpu f32", "gpu f32", "gpu f16", "gpu f32 subgroups", "gpu f16 subgroups"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           for (char& c : name) c = c == ' ' ? '_' : c;
+                           return name;
+                         });
+
+TEST(EngineGoldenGpuLockstep, EveryOpOfTheTinyModelAgrees) {
+  gpu::LockstepReport report;
+  const auto model = tests::open_model(tests::k_tiny_llama, {.backend = Backend::lockstep, .report = &report});
+  const std::vector<std::uint32_t> ids = {232, 17, 5, 99};
+  tests::generate(*model.engine, ids, {.sampler = {}, .max_tokens = 2, .ignore_eos = true});
+  EXPECT_FALSE(report.first_mismatch) << gpu::describe(*report.first_mismatch);
+  EXPECT_GE(report.n_ops, 5u * 32u);
+}
+
+// The real SmolLM2: f32 forms equal transformers up to the first step whose margin is below 0.02.
+void expect_smollm2_is_golden(Backend backend, std::size_t n_prompts, std::uint32_t n_tokens) {
+  const auto model = tests::open_model(tests::k_smollm2, {.backend = backend});
+  const auto golden = tests::read_json(ZTVM_SOURCE_DIR "/tests/golden/smollm2/golden.json");
+  for (std::size_t i = 0; i < n_prompts; ++i) {
+    const auto& p = golden["prompts"][i];
+    SCOPED_TRACE(p["name"].get<std::string>());
+    const std::vector<std::uint32_t> ids = p["ids"];
+    auto tokens = p["tokens"].get<std::vector<std::uint32_t>>();
+    tokens.resize(n_tokens);
+    const auto got =
+        tests::generate(*model.engine, ids, {.sampler = {}, .max_tokens = n_tokens, .ignore_eos = true});
+    tests::expect_greedy(got.ids, tokens, p["margins"].get<std::vector<double>>(), 0.02);
+  }
+}
+
+TEST(EngineGolden, SmolLM2OnTheOracles) { expect_smollm2_is_golden(Backend::reference, 1, 8); }
+TEST(EngineGoldenGpuSmolLM2, AllPrompts) { expect_smollm2_is_golden(Backend::gpu, 5, 48); }
+
+TEST(EngineGoldenGpuSmolLM2, LogitsOfTheLongPrompt) {
+  const auto model = tests::open_model(tests::k_smollm2, {.backend = Backend::gpu});
+  const auto golden = tests::read_json(ZTVM_SOURCE_DIR "/tests/golden/smollm2/golden.json");
+  const auto want = tests::read_floats(ZTVM_SOURCE_DIR "/tests/golden/smollm2/long.last_logits.f32.bin");
+  const auto& prompt = golden["prompts"][4];
+  ASSERT_EQ(prompt["name"], "long");
+  const auto logits = model.engine->compute_logits(prompt["ids"].get<std::vector<std::uint32_t>>(), {});
+  ASSERT_TRUE(logits) << logits.error().text;
+  EXPECT_LT(tests::largest_difference(*logits, want), k_f32_logits * tests::deviation(want));
+}
+
+}  // namespace
+}  // namespace ztvm::engine
