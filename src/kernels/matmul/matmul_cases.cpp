@@ -68,13 +68,11 @@ void add_combinations(std::vector<KernelCase>& cases) {
         cases.push_back(make_case(c, what, quick));
       };
       add({.n_weight_rows = 17, .dim = 96, .n_rows = 3, .max_rows = 3}, "odd", true);
-      add({.n_weight_rows = 1, .dim = 32, .n_rows = 1, .max_rows = 1}, "smallest", false);
       add({.n_weight_rows = 7, .dim = 576, .n_rows = 5, .max_rows = 64}, "tail", false);
-      add({.n_weight_rows = 33, .dim = 96, .n_rows = 63, .max_rows = 64}, "many rows", false);
       add({.n_weight_rows = 19, .dim = 576, .n_rows = 5, .max_rows = 5, .rows = Rows::last}, "last", false);
-      add({.n_weight_rows = 40, .dim = 64, .n_rows = 4, .max_rows = 4, .weights = Fill::integers, .x = Fill::integers},
-          "exact", false);
-      add({.n_weight_rows = 40, .dim = 576, .n_rows = 2, .max_rows = 2, .x = Fill::alternating}, "alternating", false);
+      if (epilogue != Epilogue::store && epilogue != Epilogue::swiglu) continue;
+      add({.n_weight_rows = 1, .dim = 32, .n_rows = 1, .max_rows = 1}, "smallest", false);
+      add({.n_weight_rows = 33, .dim = 96, .n_rows = 63, .max_rows = 64}, "many rows", false);
     }
   }
 }
@@ -85,7 +83,7 @@ void add_hard_values(std::vector<KernelCase>& cases) {
       cases.push_back(make_case({.kind = kind,
                                  .epilogue = Epilogue::store_f32,
                                  .n_weight_rows = 48,
-                                 .dim = 576,
+                                 .dim = 288,
                                  .n_rows = 4,
                                  .max_rows = 4,
                                  .weights = weights,
@@ -98,6 +96,8 @@ void add_hard_values(std::vector<KernelCase>& cases) {
     add(Fill::normal, Fill::zeros, "zero x");
     add(Fill::normal, Fill::denormals, "denormals in x");
     add(Fill::constant, Fill::constant, "constant");
+    add(Fill::integers, Fill::integers, "exact");
+    add(Fill::normal, Fill::alternating, "alternating");
   }
 }
 

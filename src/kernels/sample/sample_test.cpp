@@ -72,8 +72,9 @@ class Sampler {
 std::vector<std::uint32_t> draw_on_gpu(const gpu::Target& target, const std::vector<float>& logits, const Step& step,
                                        std::uint32_t n_draws, Step* after = nullptr) {
   gpu::Device& device = *test_device();
+  // One for all draws, because it keeps the pipelines.
+  static const std::unique_ptr<gpu::Executor> executor = gpu::make_gpu_executor(device);
   Sampler sampler(device, target, logits);
-  const auto executor = gpu::make_gpu_executor(device);
   const auto tokens = sampler.draw(*executor, step, n_draws);
   if (after != nullptr) *after = sampler.after();
   return tokens;
