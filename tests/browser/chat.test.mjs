@@ -100,11 +100,11 @@ test('Escape stops an answer, keeps its text, and the next question is answered'
   await setMaxTokens(400);
   const nAnswers = await page.locator('.turn.assistant').count();
   await ask('Count from one to one hundred in words.');
-  await page.waitForFunction(() => document.querySelector('[aria-busy] .body')?.textContent.length > 10, patience);
+  await page.waitForFunction(() => document.querySelector('[aria-busy] .stats')?.textContent.includes('tokens/s'), patience);
   await page.keyboard.press('Escape');
   await answered(nAnswers);
   assert.match(await lastAnswer().locator('.stats').textContent(), /stopped$/);
-  assert.ok((await lastAnswer().locator('.body').textContent()).length > 10);
+  assert.notEqual((await lastAnswer().locator('.body').textContent()).trim(), '');
   await setMaxTokens(8);
   await askAndWait('And now?');
   assert.match(await lastAnswer().locator('.stats').textContent(), /8 tokens · cut at the longest answer allowed$/);

@@ -13,6 +13,16 @@ const types = {
   '.wasm': 'application/wasm',
 };
 
+// As `zerotvm serve` sends them (src/apps/server), so that the tests find what they forbid.
+const security = {
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Embedder-Policy': 'require-corp',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; connect-src 'self'; worker-src 'self'",
+  'X-Content-Type-Options': 'nosniff',
+};
+
 /**
  * Serves `folders` ({'/': path, '/models/': path}; the longest prefix wins). The result's `requests` lists "METHOD path";
  * its `intercept(request, response)` may answer a request itself by returning true.
@@ -49,6 +59,7 @@ export function etag({ size, mtimeMs }) {
 function sendFile(request, response, file, found) {
   const { size } = found;
   const headers = {
+    ...security,
     'Content-Type': types[extname(file)] ?? 'application/octet-stream',
     'Cache-Control': 'no-cache',
     'Accept-Ranges': 'bytes',

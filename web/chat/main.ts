@@ -1,6 +1,6 @@
 // The chat page: connects the engine, the conversation and the controls.
 import wasmUrl from '../../build/wasm/zerotvm.wasm?url';
-import type { LoadedModel } from '../api.ts';
+import type { FinishReason, LoadedModel } from '../api.ts';
 import { EngineClient } from '../client.ts';
 import { asEngineError, EngineError } from '../errors.ts';
 import { hideCard, loadReporter, showCard, showFailure } from './card.ts';
@@ -143,9 +143,13 @@ async function send(): Promise<void> {
   const view = new AnswerView();
   answerText = '';
   try {
-    const answer = await makeAnswer(view);
-    turns.push(answer);
-    view.finish(answer);
+    const { finish, ...answer } = await makeAnswer(view);
+    if (finish === 'interrupted' && answer.content === '') {
+      takeBack(view, content);
+    } else {
+      turns.push(answer);
+      view.finish(answer);
+    }
     setState('ready', readyStatus);
   } catch (error) {
     keepAfterFailure(view, content);
@@ -155,7 +159,7 @@ async function send(): Promise<void> {
   saveTurns(turns);
 }
 
-async function makeAnswer(view: AnswerView): Promise<Turn> {
+async function makeAnswer(view: AnswerView): Promise<Turn & { finish: FinishReason }> {
   const startMs = performance.now();
   let firstMs = 0;
   let nTokens = 0;
@@ -168,20 +172,26 @@ async function makeAnswer(view: AnswerView): Promise<Turn> {
       answerText += event.text;
       view.update(answerText, speed(nTokens, performance.now() - firstMs, firstMs - startMs));
     } else if (event.type === 'end') {
-      return { role: 'assistant', content: answerText, stats: finalStats(event.finish, event.timings) };
+      const { finish, timings } = event;
+      return { role: 'assistant', content: answerText, stats: finalStats(finish, timings), finish };
     }
   }
   throw new EngineError('internal', 'The engine ended the answer without a word.');
 }
 
-/** A part of an answer stays; a message without any answer goes back to where it was written. */
+/** A part of an answer stays. */
 function keepAfterFailure(view: AnswerView, content: string): void {
-  if (answerText !== '') {
-    const answer: Turn = { role: 'assistant', content: answerText, stats: 'broken off by an error' };
-    turns.push(answer);
-    view.finish(answer);
+  if (answerText === '') {
+    takeBack(view, content);
     return;
   }
+  const answer: Turn = { role: 'assistant', content: answerText, stats: 'broken off by an error' };
+  turns.push(answer);
+  view.finish(answer);
+}
+
+/** A message without any answer goes back to where it was written. */
+function takeBack(view: AnswerView, content: string): void {
   view.remove();
   turns.pop();
   showTurns(turns);
