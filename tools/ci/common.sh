@@ -6,7 +6,8 @@ mkdir -p "$log_dir"
 # shellcheck source=tools/versions.env
 source tools/versions.env
 
-export CCACHE_DIR=${CCACHE_DIR:-$root/.cache/ccache}
+# One clone's objects serve the next: paths count from its root, and precompiled headers by their content.
+export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
 # Mesa and the browsers want a private folder for their sockets; containers often have none.
 if [[ -z ${XDG_RUNTIME_DIR:-} ]]; then
   export XDG_RUNTIME_DIR=$root/.cache/xdg
