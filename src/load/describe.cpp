@@ -6,7 +6,7 @@
 #include <array>
 #include <iterator>
 
-#include "load/quoted.hpp"
+#include "load/in_quotes.hpp"
 
 namespace ztvm::load {
 namespace {

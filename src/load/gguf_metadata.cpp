@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "load/quoted.hpp"
+#include "load/in_quotes.hpp"
 
 namespace ztvm::load {
 namespace {
@@ -70,7 +70,7 @@ template <typename T>
 Result<T> required(Result<std::optional<T>> found, std::string_view key, std::string_view file) {
   if (!found) return forward(found);
   if (!*found)
-    return fail(ErrorCode::not_found, fmt::format("{} has no metadata key {}.", file, quoted(key)));
+    return fail(ErrorCode::not_found, fmt::format("{} has no metadata key {}.", file, in_quotes(key)));
   return std::move(**found);
 }
 
@@ -95,7 +95,7 @@ std::string_view GgufMetadata::string_at(std::size_t offset) const {
 
 std::unexpected<Error> GgufMetadata::wrong_type(const Entry& entry, std::string_view expected) const {
   return fail(ErrorCode::corrupt_file,
-              fmt::format("Metadata key {} in {} has the value {} ({}), expected {}.", quoted(entry.key),
+              fmt::format("Metadata key {} in {} has the value {} ({}), expected {}.", in_quotes(entry.key),
                           file_, value_text(entry), type_name(entry.type), expected));
 }
 
@@ -182,7 +182,7 @@ Result<std::vector<std::int64_t>> GgufMetadata::get_ints(std::string_view key) c
 std::string GgufMetadata::value_text(const Entry& entry) const {
   switch (entry.type) {
     case GgufType::string:
-      return quoted(string_at(entry.offset));
+      return in_quotes(string_at(entry.offset));
     case GgufType::f32:
       return fmt::format("{}", load_as<float>(bytes_, entry.offset));
     case GgufType::f64:

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "load/gguf_metadata.hpp"
-#include "load/quoted.hpp"
+#include "load/in_quotes.hpp"
 
 namespace ztvm::load {
 namespace {
@@ -114,7 +114,7 @@ GgufMetadata GgufMetadata::read(GgufCursor& cursor, Bytes prefix, std::uint64_t 
   for (std::uint64_t i = 0; i < n_entries && cursor.ok(); ++i) {
     Entry entry;
     entry.key = read_key(cursor, i);
-    cursor.enter(fmt::format("metadata key {}", quoted(entry.key)));
+    cursor.enter(fmt::format("metadata key {}", in_quotes(entry.key)));
     entry.type = read_type(cursor);
     entry.offset = static_cast<std::size_t>(cursor.position()) - start;
     skip_value(cursor, entry.type, 0);
@@ -128,7 +128,7 @@ GgufMetadata GgufMetadata::read(GgufCursor& cursor, Bytes prefix, std::uint64_t 
   const auto twice = std::ranges::adjacent_find(metadata.entries_, {}, &Entry::key);
   if (twice != metadata.entries_.end()) {
     cursor.fail(ErrorCode::corrupt_file,
-                fmt::format("{} has the metadata key {} twice.", cursor.file(), quoted(twice->key)));
+                fmt::format("{} has the metadata key {} twice.", cursor.file(), in_quotes(twice->key)));
   }
   return metadata;
 }

@@ -6,7 +6,7 @@
 #include <array>
 #include <optional>
 
-#include "load/quoted.hpp"
+#include "load/in_quotes.hpp"
 
 namespace ztvm::load {
 namespace {
@@ -40,7 +40,7 @@ constexpr std::array k_ggml_types = {
 // Fails the cursor with a sentence about the tensor that is being read.
 void fail_tensor(GgufCursor& cursor, const TensorRecord& tensor, std::string_view what,
                  ErrorCode code = ErrorCode::corrupt_file) {
-  cursor.fail(code, fmt::format("Tensor {} in {} has {}.", quoted(tensor.name), cursor.file(), what));
+  cursor.fail(code, fmt::format("Tensor {} in {} has {}.", in_quotes(tensor.name), cursor.file(), what));
 }
 
 std::string read_name(GgufCursor& cursor, std::uint64_t index) {
@@ -112,7 +112,7 @@ void check_unique_names(GgufCursor& cursor, const std::vector<TensorRecord>& ten
   const auto twice = std::ranges::adjacent_find(names);
   if (twice == names.end()) return;
   cursor.fail(ErrorCode::corrupt_file,
-              fmt::format("{} has two tensors named {}.", cursor.file(), quoted(*twice)));
+              fmt::format("{} has two tensors named {}.", cursor.file(), in_quotes(*twice)));
 }
 
 }  // namespace
@@ -128,7 +128,7 @@ std::vector<TensorRecord> read_gguf_tensors(GgufCursor& cursor, std::uint64_t n_
   for (std::uint64_t i = 0; i < n_tensors && cursor.ok(); ++i) {
     TensorRecord tensor;
     tensor.name = read_name(cursor, i);
-    cursor.enter(fmt::format("the table entry of tensor {}", quoted(tensor.name)));
+    cursor.enter(fmt::format("the table entry of tensor {}", in_quotes(tensor.name)));
     read_shape(cursor, tensor);
     read_dtype(cursor, tensor);
     tensor.range.offset = cursor.read<std::uint64_t>();
@@ -145,7 +145,7 @@ Result<void> place_gguf_tensors(std::vector<TensorRecord>& tensors, const Tensor
     if (offset % area.alignment != 0) {
       return fail(ErrorCode::corrupt_file,
                   fmt::format("Tensor {} in {} has the offset {}, expected a multiple of the alignment {}.",
-                              quoted(tensor.name), area.file, offset, area.alignment));
+                              in_quotes(tensor.name), area.file, offset, area.alignment));
     }
     const auto first = checked_add(area.first_byte, offset);
     const auto end = first ? checked_add(*first, tensor.range.n_bytes) : std::nullopt;
@@ -155,7 +155,7 @@ Result<void> place_gguf_tensors(std::vector<TensorRecord>& tensors, const Tensor
           fmt::format(
               "Tensor {} has {} bytes at offset {} of the tensor data, which starts at byte {}, but {} "
               "ends at byte {}; it may be truncated.",
-              quoted(tensor.name), tensor.range.n_bytes, offset, area.first_byte, area.file,
+              in_quotes(tensor.name), tensor.range.n_bytes, offset, area.first_byte, area.file,
               area.n_file_bytes));
     }
     tensor.range.offset = *first;
@@ -167,7 +167,7 @@ Result<void> place_gguf_tensors(std::vector<TensorRecord>& tensors, const Tensor
     if (before.range.end() <= after.range.offset) continue;
     return fail(ErrorCode::corrupt_file,
                 fmt::format("Tensors {} (bytes {} to {}) and {} (from byte {}) overlap in {}.",
-                            quoted(before.name), before.range.offset, before.range.end(), quoted(after.name),
+                            in_quotes(before.name), before.range.offset, before.range.end(), in_quotes(after.name),
                             after.range.offset, area.file));
   }
   return {};

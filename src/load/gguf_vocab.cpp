@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <string_view>
 
-#include "load/quoted.hpp"
+#include "load/in_quotes.hpp"
 
 namespace ztvm::load {
 namespace {
 
 std::unexpected<Error> broken(const GgufMetadata& metadata, std::string_view key, std::string_view what) {
   return fail(ErrorCode::corrupt_file,
-              fmt::format("Metadata key {} in {} has {}.", quoted(key), metadata.file(), what));
+              fmt::format("Metadata key {} in {} has {}.", in_quotes(key), metadata.file(), what));
 }
 
 Result<std::optional<std::uint32_t>> read_id(const GgufMetadata& metadata, std::string_view key,
@@ -61,7 +61,7 @@ Result<std::vector<std::string>> read_merges(const GgufMetadata& metadata) {
   if (odd != merges.end()) {
     return broken(metadata, k_key,
                   fmt::format("the merge {} at rank {}, expected two parts with a space between them",
-                              quoted(*odd), odd - merges.begin()));
+                              in_quotes(*odd), odd - merges.begin()));
   }
   return merges;
 }

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "load/quoted.hpp"
+#include "load/in_quotes.hpp"
 
 namespace ztvm::load {
 
@@ -37,11 +37,11 @@ Result<const TensorRecord*> ModelFile::require(std::string_view tensor,
   const TensorRecord* found = find(tensor);
   if (found == nullptr) {
     return fail(ErrorCode::not_found, fmt::format("{} has no tensor {}, expected one of shape {}.", name,
-                                                  quoted(tensor), shape_text(shape)));
+                                                  in_quotes(tensor), shape_text(shape)));
   }
   if (!std::ranges::equal(found->shape, shape)) {
     return fail(ErrorCode::corrupt_file,
-                fmt::format("Tensor {} has shape {}, expected {}, in {}.", quoted(tensor),
+                fmt::format("Tensor {} has shape {}, expected {}, in {}.", in_quotes(tensor),
                             shape_text(found->shape), shape_text(shape), name));
   }
   return found;

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/half.hpp"
-#include "load/quoted.hpp"
+#include "load/in_quotes.hpp"
 
 namespace ztvm::load {
 namespace {
@@ -85,7 +85,7 @@ QuantKind matrix_kind(Dtype dtype) {
 Result<QuantLayout> kernel_layout(const TensorRecord& tensor, std::string_view file) {
   const auto refuse = [&](std::string_view expected) {
     return fail(ErrorCode::unsupported,
-                fmt::format("Tensor {} of type {} has shape {}, supported {}, in {}.", quoted(tensor.name),
+                fmt::format("Tensor {} of type {} has shape {}, supported {}, in {}.", in_quotes(tensor.name),
                             info(tensor.dtype).name, shape_text(tensor.shape), expected, file));
   };
   const std::uint64_t dim = tensor.dim();

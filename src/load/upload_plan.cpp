@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "load/quoted.hpp"
+#include "load/in_quotes.hpp"
 #include "load/transform.hpp"
 
 namespace ztvm::load {
@@ -27,14 +27,14 @@ Result<void> check_heads(const UploadRequest& request, std::string_view file) {
   if (tensor.n_rows() % head_dim != 0 || head_dim % 2 != 0) {
     return fail(ErrorCode::unsupported,
                 fmt::format("Tensor {} has {} rows, expected whole heads of {} rows, an even number, in {}.",
-                            quoted(tensor.name), tensor.n_rows(), head_dim, file));
+                            in_quotes(tensor.name), tensor.n_rows(), head_dim, file));
   }
   if (file_bytes_per_row(tensor) > k_max_unit_bytes / head_dim) {
     return fail(
         ErrorCode::unsupported,
         fmt::format(
             "Tensor {} has heads of {} rows with {} bytes each, supported are {} bytes a head, in {}.",
-            quoted(tensor.name), head_dim, file_bytes_per_row(tensor), k_max_unit_bytes, file));
+            in_quotes(tensor.name), head_dim, file_bytes_per_row(tensor), k_max_unit_bytes, file));
   }
   return {};
 }
@@ -60,8 +60,8 @@ class SlotLayouts {
         ErrorCode::unsupported,
         fmt::format("Tensor {} has rows of {} x {}, expected {} x {} as in tensor {}, with which it shares a "
                     "buffer, in {}.",
-                    quoted(tensor.name), layout.dim, to_string(layout.kind), expected.dim,
-                    to_string(expected.kind), quoted(other->name), file));
+                    in_quotes(tensor.name), layout.dim, to_string(layout.kind), expected.dim,
+                    to_string(expected.kind), in_quotes(other->name), file));
   }
 
  private:
@@ -137,7 +137,7 @@ Result<void> apply(const UploadStep& step, Bytes source, std::string_view file, 
     return fail(
         ErrorCode::corrupt_file,
         fmt::format("Tensor {} in {} has a scale in row {} that is infinite, not a number, or too large.",
-                    quoted(step.tensor), file, step.first_row + row));
+                    in_quotes(step.tensor), file, step.first_row + row));
   }
   return {};
 }

@@ -11,6 +11,7 @@
 #include "kernels/matmul/matmul.hpp"
 #include "kernels/penalise/penalise.hpp"
 #include "kernels/rms_norm/rms_norm.hpp"
+#include "kernels/sample/sample.hpp"
 #include "model/blocks/attention.hpp"
 #include "model/blocks/mlp.hpp"
 
@@ -82,7 +83,13 @@ Decoder Decoder::plan(const ModelSpec& spec, const DecoderOptions& options, Buff
   scratch.last = buffers.plan_elements("normed last row", BufferRole::scratch, activation, spec.dim);
   scratch.logits = buffers.plan_elements("logits", BufferRole::scratch, Dtype::f32, spec.vocab);
   scratch.candidates = buffers.plan_elements("candidates", BufferRole::scratch, Dtype::u32,
-                                             4ull * div_up(spec.vocab, kernels::k_argmax_block));
+                                             4ull * div_up(spec.n_valid_ids, kernels::k_argmax_block));
+  const kernels::SampleSizes sizes = kernels::sample_sizes(spec.n_valid_ids);
+  scratch.maxima = buffers.plan_elements("sampler maxima", BufferRole::scratch, Dtype::u32, sizes.maxima);
+  scratch.bounds = buffers.plan_elements("sampler bounds", BufferRole::scratch, Dtype::f32, 2);
+  scratch.weights = buffers.plan_elements("sampler weights", BufferRole::scratch, Dtype::f32, sizes.candidates);
+  scratch.indices = buffers.plan_elements("sampler indices", BufferRole::scratch, Dtype::u32, sizes.candidates);
+  scratch.counts = buffers.plan_elements("sampler counts", BufferRole::scratch, Dtype::u32, sizes.counts);
   return decoder;
 }
 
@@ -158,6 +165,20 @@ gpu::Recording Decoder::record_argmax(const Buffers& buffers) const {
   kernels::argmax(recording, {.n_valid = spec_.n_valid_ids,
                               .logits = shared.logits,
                               .candidates = buffers.tensor(scratch_.candidates, gpu::Dtype::u32),
+                              .step = shared.step});
+  return recording;
+}
+
+gpu::Recording Decoder::record_sample(const Buffers& buffers) const {
+  gpu::Recording recording = empty_recording(1);
+  const State shared = state(buffers);
+  kernels::sample(recording, {.n_valid = spec_.n_valid_ids,
+                              .logits = shared.logits,
+                              .maxima = buffers.tensor(scratch_.maxima, gpu::Dtype::u32),
+                              .bounds = buffers.tensor(scratch_.bounds, gpu::Dtype::f32),
+                              .weights = buffers.tensor(scratch_.weights, gpu::Dtype::f32),
+                              .indices = buffers.tensor(scratch_.indices, gpu::Dtype::u32),
+                              .counts = buffers.tensor(scratch_.counts, gpu::Dtype::u32),
                               .step = shared.step});
   return recording;
 }

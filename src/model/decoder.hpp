@@ -36,7 +36,13 @@ struct ScratchPlan {
   Slot hidden{};      // [max_rows, ffn_dim] activation type
   Slot last{};        // [1, dim] activation type, normed last row
   Slot logits{};      // [vocab] f32
-  Slot candidates{};  // of argmax and sample
+  Slot candidates{};  // of argmax
+  // Of sample, see kernels/sample/sample.hpp.
+  Slot maxima{};
+  Slot bounds{};
+  Slot weights{};
+  Slot indices{};
+  Slot counts{};
 };
 
 // What the host reads and writes between passes.

@@ -7,8 +7,6 @@
 namespace ztvm::text {
 namespace {
 
-constexpr std::string_view k_date = "26 Jul 2024";  // the template's own; it takes no other unless told
-
 // {{ message.content | trim }}
 Result<std::string> trimmed_content(const MessageView& message) {
   Result<std::string> content = message.printed_field("content");
@@ -98,7 +96,8 @@ Result<void> render_llama_3_1(TemplateKind kind, Messages messages, const ChatRe
   out.control("<|begin_of_text|>");
   write_header("system", out);
   if (has_tools) out.control("Environment: ipython\n");
-  out.control("Cutting Knowledge Date: December 2023\nToday Date: ").control(k_date).control("\n\n");
+  // The date is the template's own default, so that a chat renders the same every day.
+  out.control("Cutting Knowledge Date: December 2023\nToday Date: 26 Jul 2024\n\n");
   out.content(system_message).control("<|eot_id|>");
   if (has_tools) {
     if (messages.empty()) {

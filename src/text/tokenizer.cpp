@@ -17,6 +17,18 @@ AddedTokenFinder make_finder(std::span<const AddedToken> tokens, const Normalize
   return {tokens, patterns};
 }
 
+// Goes through a text of `n_bytes` in order: the parts between matches that are not empty, and the matches.
+template <typename OnPart, typename OnMatch>
+void walk(std::span<const AddedTokenMatch> matches, std::size_t n_bytes, OnPart on_part, OnMatch on_match) {
+  std::size_t position = 0;
+  for (const AddedTokenMatch& match : matches) {
+    if (position < match.begin) on_part(position, match.begin);
+    on_match(match.id);
+    position = match.end;
+  }
+  if (position < n_bytes) on_part(position, n_bytes);
+}
+
 }  // namespace
 
 Tokenizer::Tokenizer(Parts parts)
@@ -56,39 +68,35 @@ std::vector<TokenId> Tokenizer::encode(std::span<const Segment> segments) const 
   return encode_around(text, matches, AddedTokens::off);
 }
 
-// Encodes the sections of `text` between the matches, each by itself.
+// Encodes what lies between the matches, each section by itself.
 std::vector<TokenId> Tokenizer::encode_around(std::string_view text, std::span<const AddedTokenMatch> matches,
                                               AddedTokens in_normalized) const {
-  std::vector<TokenId> ids;
-  BpeScratch scratch;
-  const auto encode_words = [&](std::string_view section, bool begins_text) {
-    const Words words = split_words(parts_.pretokenizer, std::string(section), begins_text);
-    for (std::size_t i = 0; i < words.size(); ++i) parts_.bpe.encode(words[i], scratch, ids);
-  };
-  const auto encode_section = [&](std::size_t begin, std::size_t end) {
-    if (begin >= end) return;
-    const std::string section = normalize(parts_.normalizer, text.substr(begin, end - begin));
-    std::vector<AddedTokenMatch> inner;
-    if (in_normalized == AddedTokens::on) normalized_tokens_.find(section, 0, section.size(), inner);
-    std::size_t position = 0;
-    for (const AddedTokenMatch& match : inner) {
-      if (position < match.begin) {
-        encode_words(std::string_view(section).substr(position, match.begin - position),
-                     begin + position == 0);
-      }
-      ids.push_back(match.id);
-      position = match.end;
-    }
-    encode_words(std::string_view(section).substr(position), begin + position == 0);
-  };
-  std::size_t position = 0;
-  for (const AddedTokenMatch& match : matches) {
-    encode_section(position, match.begin);
-    ids.push_back(match.id);
-    position = match.end;
-  }
-  encode_section(position, text.size());
-  return ids;
+  Work work;
+  walk(
+      matches, text.size(),
+      [&](std::size_t begin, std::size_t end) {
+        encode_section(text.substr(begin, end - begin), begin == 0, in_normalized, work);
+      },
+      [&](TokenId id) { work.ids.push_back(id); });
+  return std::move(work.ids);
+}
+
+void Tokenizer::encode_section(std::string_view text, bool begins_text, AddedTokens in_normalized,
+                               Work& work) const {
+  const std::string normalized = normalize(parts_.normalizer, text);
+  std::vector<AddedTokenMatch> matches;
+  if (in_normalized == AddedTokens::on) normalized_tokens_.find(normalized, 0, normalized.size(), matches);
+  walk(
+      matches, normalized.size(),
+      [&](std::size_t begin, std::size_t end) {
+        encode_words(normalized.substr(begin, end - begin), begins_text && begin == 0, work);
+      },
+      [&](TokenId id) { work.ids.push_back(id); });
+}
+
+void Tokenizer::encode_words(std::string text, bool begins_text, Work& work) const {
+  const Words words = split_words(parts_.pretokenizer, std::move(text), begins_text);
+  for (std::size_t i = 0; i < words.size(); ++i) parts_.bpe.encode(words[i], work.scratch, work.ids);
 }
 
 Result<std::string> Tokenizer::decode(std::span<const TokenId> ids, bool skip_special) const {

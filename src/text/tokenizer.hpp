@@ -68,8 +68,16 @@ class Tokenizer {
  private:
   enum class Role : std::uint8_t { ordinary, added, special };
 
+  // The ids so far, and memory that the words of a text share.
+  struct Work {
+    std::vector<TokenId> ids;
+    BpeScratch scratch;
+  };
+
   std::vector<TokenId> encode_around(std::string_view text, std::span<const AddedTokenMatch> matches,
                                      AddedTokens in_normalized) const;
+  void encode_section(std::string_view text, bool begins_text, AddedTokens in_normalized, Work& work) const;
+  void encode_words(std::string text, bool begins_text, Work& work) const;
   Role role(TokenId id) const { return id < roles_.size() ? roles_[id] : Role::ordinary; }
 
   Parts parts_;

@@ -28,10 +28,11 @@ apt_install() {
 install_packages() {
   command -v dpkg-query >/dev/null || fail "This script installs packages on Debian 12; install these yourself: $*."
   local installed missing=() name
-  installed=" $(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "$@" 2>/dev/null |
-    sed -n 's/ installed$//p' | tr '\n' ' ') "
+  # dpkg-query fails for names it has never seen, and lists the others all the same.
+  installed=$({ dpkg-query -W -f='${Package} ${db:Status-Status}\n' "$@" 2>/dev/null || true; } |
+    sed -n 's/ installed$//p' | tr '\n' ' ')
   for name in "$@"; do
-    [[ $installed == *" $name "* ]] || missing+=("$name")
+    [[ " $installed" == *" $name "* ]] || missing+=("$name")
   done
   ((${#missing[@]} == 0)) && return
   if ((EUID != 0)); then

@@ -34,7 +34,7 @@ std::uint32_t sample_slice(std::uint32_t n_valid) {
 
 SampleSizes sample_sizes(std::uint32_t n_valid) {
   const std::size_t slices = n_slices(n_valid);
-  return {.maxima = slices * 4, .candidates = slices * sample_slice(n_valid), .counts = slices * 2};
+  return {.maxima = slices * 4, .candidates = slices * sample_slice(n_valid), .counts = slices * 2, .masses = slices};
 }
 
 void sample(gpu::Recording& recording, const Sample& args) {
@@ -63,7 +63,8 @@ void sample(gpu::Recording& recording, const Sample& args) {
                    {args.step, Access::read},
                    {args.weights, Access::read_write},
                    {args.indices, Access::read_write},
-                   {args.counts, Access::read_write}},
+                   {args.counts, Access::read_write},
+                   {args.masses, Access::read_write}},
       .grid = {.x = div_up(n_slices(n), workgroup)},
       .oracle = [n](std::span<const gpu::HostView> views) { sample_candidates_reference(views, n); },
       // exp(x) is within 3 + 2 |x| ulp and the quotient x within 2.5 ulp, by WGSL's rules. The rms of the weights is
@@ -76,6 +77,7 @@ void sample(gpu::Recording& recording, const Sample& args) {
       .bindings = {{args.weights, Access::read},
                    {args.indices, Access::read},
                    {args.counts, Access::read},
+                   {args.masses, Access::read},
                    {args.step, Access::read_write}},
       .grid = {},
       .oracle = [n](std::span<const gpu::HostView> views) { sample_draw_reference(views, n); },

@@ -15,6 +15,7 @@ struct SampleSizes {
   std::size_t maxima = 0;      // u32
   std::size_t candidates = 0;  // f32 weights, and u32 indices
   std::size_t counts = 0;      // u32
+  std::size_t masses = 0;      // f32
 };
 SampleSizes sample_sizes(std::uint32_t n_valid);
 
@@ -26,6 +27,7 @@ struct Sample {
   gpu::Tensor weights;        // [slices, slice] f32: the weights of a slice's candidates, then zeros up to four
   gpu::Tensor indices;        // [slices, slice] u32: their tokens, ascending
   gpu::Tensor counts;         // [slices, 2] u32: candidates, logits that are not finite
+  gpu::Tensor masses;         // [slices] f32: weight of all, for top-p without top-k; else 0
   gpu::Tensor step;           // Step: choice and n_not_finite are written
 };
 
@@ -36,8 +38,8 @@ std::uint32_t sample_slice(std::uint32_t n_valid);
 // The number in [0, 1) that decides a draw.
 float sample_random(const Step& step);
 
-// The oracles, on bindings (maxima, step, bounds), (logits, bounds, step, weights, indices, counts) and
-// (weights, indices, counts, step).
+// The oracles, on bindings (maxima, step, bounds), (logits, bounds, step, weights, indices, counts, masses)
+// and (weights, indices, counts, masses, step).
 void sample_cut_reference(std::span<const gpu::HostView> views, std::uint32_t n_valid);
 void sample_candidates_reference(std::span<const gpu::HostView> views, std::uint32_t n_valid);
 void sample_draw_reference(std::span<const gpu::HostView> views, std::uint32_t n_valid);

@@ -43,6 +43,7 @@ void build(const SampleCase& c, CaseBuilder& builder, gpu::Recording& recording)
                      .weights = builder.tensor(gpu::Dtype::f32, sizes.candidates, Fill::uniform),
                      .indices = builder.stale_words(sizes.candidates),
                      .counts = builder.stale_words(sizes.counts),
+                     .masses = builder.tensor(gpu::Dtype::f32, sizes.masses, Fill::uniform),
                      .step = builder.step(step)});
 }
 

@@ -1,8 +1,10 @@
 // The largest logit, and a cut: no token below it survives top-k, top-p and min-p. One workgroup.
 // - top-k: the k-th largest of the slices' maxima is at most the k-th largest logit.
-// - top-p keeps no weight below (1 - top_p) / k: all k tokens that small weigh less than 1 - top_p together, and the
-//   largest weight alone is 1.
-// - min-p keeps no weight below min_p. Weights are taken twice as large as needed, so rounding does not matter.
+// - top-p keeps no weight below (1 - top_p) / n: tokens that small weigh less than 1 - top_p together, and the largest
+//   weight alone is 1.
+// - min-p keeps no weight below min_p.
+// Cut weights are half of that, so that rounding does not matter. After top-k, top-p needs the weight of all that
+// top-k kept, so top-k alone cuts then.
 // Consts: N_VALID, N_SLICES, WORKGROUP. Bindings: 0 maxima (of argmax), 1 step, 2 bounds.
 @group(0) @binding(0) var<storage, read> maxima: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read> step_state: Step;
@@ -47,9 +49,8 @@ fn main(@builtin(local_invocation_index) thread: u32) {
     }
     cut = from_key(key);
   }
-  let n_kept = f32(min(select(top_k, N_VALID, top_k == 0u), N_VALID));
-  let lowest_weight = 0.5 * max(step_state.min_p, (1.0 - step_state.top_p) / n_kept);
-  if (lowest_weight > 0.0) {
+  let lowest_weight = 0.5 * max(step_state.min_p, (1.0 - step_state.top_p) / f32(N_VALID));
+  if (lowest_weight > 0.0 && (top_k == 0u || step_state.top_p >= 1.0)) {
     cut = max(cut, largest + step_state.temperature * log(lowest_weight) - 2.4e-7 * abs(largest));
   }
   if (step_state.temperature == 0.0) {

@@ -1,12 +1,14 @@
 // Filters the candidates by a lowest weight, then draws one. One workgroup; a thread owns consecutive slices, so
 // that sums run in the order of the tokens and a draw is the same each time.
-// Consts: SLICE, N_SLICES, SLICES_PER_THREAD, WORKGROUP. Bindings: 0 weights, 1 indices, 2 counts, 3 step.
+// Consts: SLICE, N_SLICES, SLICES_PER_THREAD, WORKGROUP.
+// Bindings: 0 weights, 1 indices, 2 counts, 3 masses (of slices), 4 step.
 @group(0) @binding(0) var<storage, read> weights: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read> indices: array<u32>;
 @group(0) @binding(2) var<storage, read> counts: array<vec2<u32>>;
-@group(0) @binding(3) var<storage, read_write> step_state: Step;
+@group(0) @binding(3) var<storage, read> masses: array<f32>;
+@group(0) @binding(4) var<storage, read_write> step_state: Step;
 
-var<workgroup> masses: array<f32, WORKGROUP>;
+var<workgroup> thread_masses: array<f32, WORKGROUP>;
 
 // A number in [0, 1) made from the seed and the number of the token.
 fn random() -> f32 {
@@ -52,10 +54,22 @@ fn top_k_limit(thread: u32) -> f32 {
   return bitcast<f32>(limit);
 }
 
+// The weight of all tokens that top-k keeps, when top-p needs it.
+fn own_total(thread: u32, lowest: f32) -> f32 {
+  if (step_state.top_k > 0u) {
+    return own_candidates(thread, lowest).y;
+  }
+  var total = 0.0;
+  for (var s = thread; s < N_SLICES; s += WORKGROUP) {
+    total += masses[s];
+  }
+  return total;
+}
+
 // The largest limit, not below `lowest`, whose tokens weigh top_p of all that `lowest` keeps.
 fn top_p_limit(thread: u32, lowest: f32) -> f32 {
   let p = step_state.top_p;
-  let wanted = p * reduce_sum(own_candidates(thread, lowest).y, thread);
+  let wanted = p * reduce_sum(own_total(thread, lowest), thread);
   var limit = 0u;
   for (var bit = 2u; bit < 32u; bit++) {
     let trial = limit | (0x80000000u >> bit);
@@ -74,18 +88,18 @@ fn top_p_limit(thread: u32, lowest: f32) -> f32 {
 fn draw(lowest: f32, part: f32) -> u32 {
   var total = 0.0;
   for (var t = 0u; t < WORKGROUP; t++) {
-    total += masses[t];
+    total += thread_masses[t];
   }
   let wanted = part * total;
   var owner = 0u;
   var running = 0.0;
   var before = 0.0;
   for (var t = 0u; t < WORKGROUP; t++) {
-    if (masses[t] > 0.0 && running <= wanted) {
+    if (thread_masses[t] > 0.0 && running <= wanted) {
       owner = t;
       before = running;
     }
-    running += masses[t];
+    running += thread_masses[t];
   }
   var choice = 0u;
   running = before;
@@ -109,7 +123,7 @@ fn main(@builtin(local_invocation_index) thread: u32) {
   }
   let n_not_finite = u32(reduce_sum(own_not_finite, thread));
   let lowest = max(top_p_limit(thread, top_k_limit(thread)), step_state.min_p);
-  masses[thread] = own_candidates(thread, lowest).y;
+  thread_masses[thread] = own_candidates(thread, lowest).y;
   workgroupBarrier();  // every thread's mass is written
   if (thread == 0u) {
     // At temperature 0 the candidates are equal, and the first of them is argmax.

@@ -35,8 +35,8 @@ double total_weight(std::span<const Candidate> candidates) {
   return total;
 }
 
-// The filters by their definition: on a sorted copy.
-void filter(std::vector<Candidate>& candidates, const Step& step) {
+// The filters by their definition: on a sorted copy. `all` is the weight of all tokens, for top-p without top-k.
+void filter(std::vector<Candidate>& candidates, const Step& step, double all) {
   const auto sorted_weights = [&] {
     std::vector<double> weights;
     for (const Candidate& c : candidates) weights.push_back(c.weight);
@@ -45,7 +45,7 @@ void filter(std::vector<Candidate>& candidates, const Step& step) {
   };
   if (step.top_k > 0 && step.top_k < candidates.size()) keep_from(candidates, sorted_weights()[step.top_k - 1]);
   if (step.top_p < 1.0f && !candidates.empty()) {
-    const double wanted = double{step.top_p} * total_weight(candidates);
+    const double wanted = double{step.top_p} * (step.top_k > 0 ? total_weight(candidates) : all);
     const std::vector<double> weights = sorted_weights();
     double mass = weights[0];
     std::size_t last = 0;
@@ -81,9 +81,8 @@ void sample_cut_reference(std::span<const gpu::HostView> views, std::uint32_t n_
   const double largest = maxima[0];
   double cut = std::numeric_limits<float>::lowest();
   if (step.top_k > 0 && step.top_k <= maxima.size()) cut = maxima[step.top_k - 1];
-  const std::uint32_t n_kept = step.top_k == 0 ? n_valid : std::min(step.top_k, n_valid);
-  const double lowest_weight = 0.5 * std::max(double{step.min_p}, (1.0 - double{step.top_p}) / n_kept);
-  if (lowest_weight > 0.0) {
+  const double lowest_weight = 0.5 * std::max(double{step.min_p}, (1.0 - double{step.top_p}) / n_valid);
+  if (lowest_weight > 0.0 && (step.top_k == 0 || step.top_p >= 1.0f)) {
     cut = std::max(cut, largest + double{step.temperature} * std::log(lowest_weight) - 2.4e-7 * std::abs(largest));
   }
   if (step.temperature == 0.0f) cut = largest;
@@ -98,28 +97,37 @@ void sample_candidates_reference(std::span<const gpu::HostView> views, std::uint
   for (std::size_t first = 0, s = 0; first < n_valid; first += slice, ++s) {
     std::uint32_t n = 0;
     std::uint32_t n_not_finite = 0;
+    double mass = 0.0;
     for (std::size_t i = first; i < std::min<std::size_t>(first + slice, n_valid); ++i) {
       const float logit = views[0].load(i);
       if (!std::isfinite(logit)) {
         ++n_not_finite;
-      } else if (logit >= views[1].load(1)) {
-        const double x = logit == largest ? 0.0 : (logit - largest) / step.temperature;
-        views[3].store(first + n, x < -80.0 ? 0.0f : static_cast<float>(std::exp(x)));
-        views[4].set_word(first + n, static_cast<std::uint32_t>(i));
-        ++n;
+        continue;
       }
+      const double x = logit == largest ? 0.0 : (logit - largest) / step.temperature;
+      const double weight = x < -80.0 ? 0.0 : std::exp(x);
+      if (step.top_k == 0 && step.top_p < 1.0f) mass += weight;
+      if (logit < views[1].load(1)) continue;
+      views[3].store(first + n, static_cast<float>(weight));
+      views[4].set_word(first + n, static_cast<std::uint32_t>(i));
+      ++n;
     }
     views[5].set_word(s * 2, n);
     views[5].set_word(s * 2 + 1, n_not_finite);
+    views[6].store(s, static_cast<float>(mass));
     for (; n % 4 != 0; ++n) views[3].store(first + n, 0.0f);
   }
 }
 
 void sample_draw_reference(std::span<const gpu::HostView> views, std::uint32_t n_valid) {
-  Step step = load_step(views[3]);
-  for (std::uint32_t s = 0; s < div_up(n_valid, sample_slice(n_valid)); ++s) step.n_not_finite += views[2].word(s * 2 + 1);
+  Step step = load_step(views[4]);
+  double all = 0.0;
+  for (std::uint32_t s = 0; s < div_up(n_valid, sample_slice(n_valid)); ++s) {
+    step.n_not_finite += views[2].word(s * 2 + 1);
+    all += views[3].load(s);
+  }
   std::vector<Candidate> candidates = load_candidates(views, n_valid);
-  filter(candidates, step);
+  filter(candidates, step, all);
   const double part = step.temperature == 0.0f ? 0.0 : double{sample_random(step)};
   const double wanted = part * total_weight(candidates);
   double running = 0.0;
@@ -128,7 +136,7 @@ void sample_draw_reference(std::span<const gpu::HostView> views, std::uint32_t n
     if (running <= wanted) step.choice = c.token;
     running += c.weight;
   }
-  store_step(views[3], step);
+  store_step(views[4], step);
 }
 
 }  // namespace ztvm::kernels

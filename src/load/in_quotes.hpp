@@ -9,6 +9,6 @@ namespace ztvm::load {
 // what exceeds 80 bytes becomes "...".
 std::string printable(std::string_view name);
 // The same in double quotes.
-std::string quoted(std::string_view name);
+std::string in_quotes(std::string_view name);
 
 }  // namespace ztvm::load

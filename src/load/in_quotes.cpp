@@ -1,4 +1,4 @@
-#include "load/quoted.hpp"
+#include "load/in_quotes.hpp"
 
 #include <fmt/format.h>
 
@@ -20,6 +20,6 @@ std::string printable(std::string_view name) {
   return text;
 }
 
-std::string quoted(std::string_view name) { return "\"" + printable(name) + "\""; }
+std::string in_quotes(std::string_view name) { return "\"" + printable(name) + "\""; }
 
 }  // namespace ztvm::load

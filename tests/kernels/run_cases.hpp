@@ -1,0 +1,31 @@
+#pragma once
+// Runs the cases of one kernel on the test adapter.
+#include <gtest/gtest.h>
+
+#include <string_view>
+
+#include "kernels/cases.hpp"
+#include "kernels/test_device.hpp"
+
+namespace ztvm::kernels {
+
+// Every case of `kernel`, with every kernel set that the adapter can run, equals its oracle.
+inline void expect_cases_match(std::string_view kernel) {
+  gpu::Device* device = test_device();
+  ASSERT_NE(device, nullptr) << "no adapter is found";
+  for (const gpu::Target& target : test_targets(*device)) {
+    std::size_t n_cases = 0;
+    for (const KernelCase& kernel_case : all_cases()) {
+      if (kernel_case.kernel != kernel) continue;
+      ++n_cases;
+      SCOPED_TRACE(gpu::describe(target) + ", " + kernel_case.name);
+      const auto result = run_case(*device, target, kernel_case);
+      ASSERT_TRUE(result) << result.error().text;
+      EXPECT_GT(result->n_ops, 0u);
+      if (result->mismatch) ADD_FAILURE() << gpu::describe(*result->mismatch);
+    }
+    EXPECT_GE(n_cases, 2u);
+  }
+}
+
+}  // namespace ztvm::kernels
