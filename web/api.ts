@@ -54,6 +54,8 @@ export interface Progress {
 
 export interface LoadedModel {
   adapter: string;
+  /** The adapter computes on the CPU: correct, and slow. */
+  isSoftware: boolean;
   contextTokens: number;
   dispatchesPerToken: number;
   fromStorage: boolean;

@@ -55,7 +55,8 @@ export class Engine implements EngineApi {
       onProgress({ ...progress, stage: 'compiling' });
       const { context, dispatches_per_token } = await this.untilReady();
       await file.finish();
-      const loaded = { adapter: this.caps.adapter, contextTokens: context, fromStorage };
+      const { adapter, kind } = this.caps;
+      const loaded = { adapter, isSoftware: kind === 'cpu', contextTokens: context, fromStorage };
       return { ...loaded, dispatchesPerToken: dispatches_per_token, ...(file.note ? { note: file.note } : {}) };
     } finally {
       file.close();

@@ -124,8 +124,9 @@ async function load(): Promise<void> {
   }
 }
 
-function describeModel({ adapter, contextTokens, note }: LoadedModel): string {
-  return [`Runs on ${adapter}`, `${contextTokens} tokens of context`, note].filter((part) => part).join(' · ');
+function describeModel({ adapter, isSoftware, contextTokens, note }: LoadedModel): string {
+  const where = `Runs on ${adapter}${isSoftware ? ', a CPU, so slowly' : ''}`;
+  return [where, `${contextTokens} tokens of context`, note].filter((part) => part).join(' · ');
 }
 
 async function send(): Promise<void> {
