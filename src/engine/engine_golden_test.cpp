@@ -6,6 +6,7 @@
 namespace ztvm::engine {
 namespace {
 
+using Ids = std::vector<std::uint32_t>;
 using tests::OpenOptions;
 
 const std::string k_golden_folder = ZTVM_SOURCE_DIR "/tests/golden/llama/golden/";
@@ -17,8 +18,8 @@ constexpr double k_f16_logits = 5e-2;
 
 struct Prompt {
   std::string name;
-  std::vector<std::uint32_t> ids;
-  std::vector<std::uint32_t> tokens;
+  Ids ids;
+  Ids tokens;
   std::vector<double> margins;
   std::string logits_file;
 };
@@ -27,7 +28,8 @@ std::vector<Prompt> tiny_prompts() {
   std::vector<Prompt> prompts;
   const auto golden = tests::read_json(k_golden_folder + "golden.json");
   for (const auto& p : golden["prompts"]) {
-    prompts.push_back({p["name"], p["ids"], p["greedy"]["tokens"], p["greedy"]["margins"],
+    prompts.push_back({p["name"].get<std::string>(), p["ids"].get<Ids>(), p["greedy"]["tokens"].get<Ids>(),
+                       p["greedy"]["margins"].get<std::vector<double>>(),
                        k_golden_folder + p["last_logits"]["file"].get<std::string>()});
   }
   return prompts;
@@ -54,7 +56,7 @@ TEST(EngineGolden, HiddenStatesOfEveryLayer) {
   const auto model = tests::open_model(tests::k_tiny_llama, {.backend = Backend::reference});
   const auto golden = tests::read_json(k_golden_folder + "golden.json");
   const auto want = tests::read_floats(k_golden_folder + "hidden.states.f32.bin");
-  std::vector<std::uint32_t> ids;
+  Ids ids;
   for (const Prompt& prompt : tiny_prompts()) {
     if (prompt.name == golden["hidden"]["prompt"].get<std::string>()) ids = prompt.ids;
   }
@@ -96,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(KernelSets, EngineGoldenGpu,
 TEST(EngineGoldenGpuLockstep, EveryOpOfTheTinyModelAgrees) {
   gpu::LockstepReport report;
   const auto model = tests::open_model(tests::k_tiny_llama, {.backend = Backend::lockstep, .report = &report});
-  const std::vector<std::uint32_t> ids = {232, 17, 5, 99};
+  const Ids ids = {232, 17, 5, 99};
   tests::generate(*model.engine, ids, {.sampler = {}, .max_tokens = 2, .ignore_eos = true});
   EXPECT_FALSE(report.first_mismatch) << gpu::describe(*report.first_mismatch);
   EXPECT_GE(report.n_ops, 5u * 32u);
@@ -109,8 +111,8 @@ void expect_smollm2_is_golden(Backend backend, std::size_t n_prompts, std::uint3
   for (std::size_t i = 0; i < n_prompts; ++i) {
     const auto& p = golden["prompts"][i];
     SCOPED_TRACE(p["name"].get<std::string>());
-    const std::vector<std::uint32_t> ids = p["ids"];
-    auto tokens = p["tokens"].get<std::vector<std::uint32_t>>();
+    const auto ids = p["ids"].get<Ids>();
+    auto tokens = p["tokens"].get<Ids>();
     tokens.resize(n_tokens);
     const auto got =
         tests::generate(*model.engine, ids, {.sampler = {}, .max_tokens = n_tokens, .ignore_eos = true});
@@ -127,7 +129,7 @@ TEST(EngineGoldenGpuSmolLM2, LogitsOfTheLongPrompt) {
   const auto want = tests::read_floats(ZTVM_SOURCE_DIR "/tests/golden/smollm2/long.last_logits.f32.bin");
   const auto& prompt = golden["prompts"][4];
   ASSERT_EQ(prompt["name"], "long");
-  const auto logits = model.engine->compute_logits(prompt["ids"].get<std::vector<std::uint32_t>>(), {});
+  const auto logits = model.engine->compute_logits(prompt["ids"].get<Ids>(), {});
   ASSERT_TRUE(logits) << logits.error().text;
   EXPECT_LT(tests::largest_difference(*logits, want), k_f32_logits * tests::deviation(want));
 }
