@@ -50,8 +50,11 @@ std::vector<OrderedJson> read_golden_rows(const std::string& file) {
   std::vector<OrderedJson> rows;
   for (std::string line; std::getline(lines, line);) {
     Result<OrderedJson> row = parse_ordered_json(line, file);
-    if (row) rows.push_back(*std::move(row));
-    if (!row) ADD_FAILURE() << file << ": " << row.error().text;
+    if (!row) {
+      ADD_FAILURE() << file << ": " << row.error().text;
+      continue;
+    }
+    rows.push_back(*std::move(row));
   }
   return rows;
 }

@@ -106,6 +106,14 @@ TEST(TokenizerJson, RefusesWhatContradictsItself) {
             "The byte-level vocabulary has byte_fallback but no token for byte 0.");
 }
 
+TEST(TokenizerJson, RefusesDeepNestingWithoutRecursion) {
+  constexpr std::size_t k_depth = 1'000'000;
+  const std::string text = "{\"decoder\": " + std::string(k_depth, '[') + std::string(k_depth, ']') + "}";
+  const Result<Tokenizer> tokenizer = Tokenizer::from_json(text);
+  ASSERT_FALSE(tokenizer);
+  EXPECT_EQ(tokenizer.error().text, "tokenizer.json: It nests deeper than 64 levels.");
+}
+
 TEST(TokenizerJson, RefusesWhatIsNoTokenizer) {
   for (const std::string_view text :
        {"", "[]", "{}", "null", "7", "{\"model\": []}", "{\"model\": {\"vocab\": []}}", "<html>",

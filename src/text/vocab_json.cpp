@@ -22,7 +22,9 @@ class Collector {
   bool operator()(int depth, Event event, Json& parsed) {
     if (event == Event::key && depth == 1) top_key_ = parsed.get<std::string>();
     if (event == Event::key && depth == 2) model_key_ = parsed.get<std::string>();
-    if (depth < 3 || top_key_ != "model" || error_) return true;
+    if (depth > k_max_json_depth) refuse(fmt::format("It nests deeper than {} levels.", k_max_json_depth));
+    if (error_) return false;  // nothing more is wanted
+    if (depth < 3 || top_key_ != "model") return true;
     if (model_key_ == "vocab") return take_vocab(event, parsed);
     if (model_key_ == "merges") return take_merge(depth, event, parsed);
     return true;
@@ -40,17 +42,20 @@ class Collector {
       refuse(fmt::format("model.vocab gives the token \"{}\" no integer as its id.", token_));
       return true;
     }
-    const bool fits = !parsed.is_number_unsigned() || parsed.get<std::uint64_t>() <= k_max_token_id;
-    keep_error(
-        result_.vocab.add(token_, fits ? parsed.get<std::int64_t>() : std::int64_t{k_max_token_id} + 1));
+    const bool is_huge = parsed.is_number_unsigned() && parsed.get<std::uint64_t>() > k_max_token_id;
+    const std::int64_t id = is_huge ? std::int64_t{k_max_token_id} + 1 : parsed.get<std::int64_t>();
+    if (Result<void> added = result_.vocab.add(token_, id); !added) error_ = std::move(added.error());
     return true;  // the parser drops it with its key
   }
 
   bool take_merge(int depth, Event event, Json& parsed) {
     if (depth == 3 && event == Event::value && parsed.is_string()) {
       Result<MergePair> pair = split_merge(parsed.get_ref<const std::string&>());
-      if (pair) result_.merges.push_back(*std::move(pair));
-      keep_error(std::move(pair));
+      if (pair) {
+        result_.merges.push_back(*std::move(pair));
+      } else {
+        error_ = std::move(pair.error());
+      }
     } else if (depth == 4 && event == Event::value && parsed.is_string()) {
       pair_.push_back(std::move(parsed.get_ref<std::string&>()));
     } else if (depth == 3 && event == Event::array_start) {
@@ -65,10 +70,6 @@ class Collector {
     return false;
   }
 
-  template <typename T>
-  void keep_error(Result<T> result) {
-    if (!result) error_ = std::move(result.error());
-  }
   void refuse(std::string text) { error_ = Error{.code = ErrorCode::corrupt_file, .text = std::move(text)}; }
 
   VocabJson& result_;
@@ -88,14 +89,14 @@ Result<VocabJson> parse_vocab_json(std::string_view json, std::string_view what)
     return collector(depth, event, parsed);
   };
   result.rest = Json::parse(json, callback, false);
+  if (collector.error()) {
+    collector.error()->text = fmt::format("{}: {}", what, collector.error()->text);
+    return std::unexpected<Error>(*std::move(collector.error()));
+  }
   if (result.rest.is_discarded()) {
     Result<Json> refused = parse_json(json, what);  // words the error
     return refused ? fail(ErrorCode::corrupt_file, fmt::format("{} is not valid JSON.", what))
                    : forward(refused);
-  }
-  if (collector.error()) {
-    collector.error()->text = fmt::format("{}: {}", what, collector.error()->text);
-    return std::unexpected<Error>(*std::move(collector.error()));
   }
   return result;
 }
