@@ -101,6 +101,32 @@ void add_hard_values(std::vector<KernelCase>& cases) {
   }
 }
 
+// One row and rows of four weights: the CPU set's fast form, at group counts of each binary digit, and in chunks.
+void add_one_row(std::vector<KernelCase>& cases) {
+  for (const QuantKind kind : {QuantKind::q8, QuantKind::q4}) {
+    const auto add = [&](Epilogue epilogue, std::uint32_t n_weight_rows, std::uint32_t dim, bool quick) {
+      cases.push_back(
+          make_case({.kind = kind, .epilogue = epilogue, .n_weight_rows = n_weight_rows, .dim = dim}, "one row", quick));
+    };
+    add(Epilogue::store, 4, 32, false);
+    add(Epilogue::store_f32, 100, 96, true);
+    add(Epilogue::store, 20, 736, false);
+    add(Epilogue::swiglu, 40, 512, false);
+    add(Epilogue::add_residual, 12, 800, true);  // 25 groups: two ops
+    add(Epilogue::add_residual, 36, 2048, false);
+    add(Epilogue::store, 8, 800, false);  // no residual to add up in
+    cases.push_back(make_case({.kind = kind,
+                               .epilogue = Epilogue::store_f32,
+                               .n_weight_rows = 52,
+                               .dim = 96,
+                               .n_rows = 3,
+                               .max_rows = 4,
+                               .rows = Rows::last,
+                               .n_parts = 3},
+                              "last in parts", false));
+  }
+}
+
 // The matrices of the models: qkv, output, gate and up, down, head.
 void add_true_shapes(std::vector<KernelCase>& cases) {
   const auto add = [&](MatmulCase c, std::string_view what, bool quick) { cases.push_back(make_case(c, what, quick)); };
@@ -137,6 +163,7 @@ std::vector<KernelCase> matmul_cases() {
   std::vector<KernelCase> cases;
   add_combinations(cases);
   add_hard_values(cases);
+  add_one_row(cases);
   add_true_shapes(cases);
   // More workgroups than one axis takes.
   cases.push_back(make_case({.kind = QuantKind::q4,
