@@ -54,13 +54,12 @@ Result<LoadedModel> load_model(const ModelOptions& options, const LoadProgress& 
   if (!file) return forward(file);
   auto device = open_device(options.backend, options.adapter);
   if (!device) return forward(device);
-  auto engine =
-      engine::Engine::open(**device, file->name(), file->n_bytes(),
-                           {.context = options.context,
-                            .backend = options.backend,
-                            .target = options.target,
-                            .now_ms = now_ms,
-                            .report = options.report});
+  auto engine = engine::Engine::open(**device, file->name(), file->n_bytes(),
+                                     {.context = options.context,
+                                      .backend = options.backend,
+                                      .target = options.target,
+                                      .now_ms = now_ms,
+                                      .report = options.report});
   if (!engine) return forward(engine);
   if (auto supplied = supply_file(**engine, *file, progress); !supplied) return forward(supplied);
   if (auto ready = wait_until_ready(**engine); !ready) return forward(ready);

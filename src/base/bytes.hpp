@@ -20,7 +20,8 @@ using MutableBytes = std::span<std::byte>;
 template <typename To, typename From>
 constexpr To narrow(From value) {
   const To result = static_cast<To>(value);
-  check(static_cast<From>(result) == value && ((result < To{}) == (value < From{})), "narrow() loses a value");
+  check(static_cast<From>(result) == value && ((result < To{}) == (value < From{})),
+        "narrow() loses a value");
   return result;
 }
 

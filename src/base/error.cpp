@@ -22,8 +22,8 @@ std::string_view to_string(ErrorCode code) {
 void check(bool condition, std::string_view what, std::source_location where) {
   if (condition) [[likely]]
     return;
-  std::fprintf(stderr, "%s:%u: internal error: %.*s\n", where.file_name(), static_cast<unsigned>(where.line()),
-               static_cast<int>(what.size()), what.data());
+  std::fprintf(stderr, "%s:%u: internal error: %.*s\n", where.file_name(),
+               static_cast<unsigned>(where.line()), static_cast<int>(what.size()), what.data());
   __builtin_trap();
 }
 

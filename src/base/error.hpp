@@ -44,6 +44,7 @@ std::unexpected<Error> forward(Result<T>& result) {
 }
 
 // Traps when `condition` is false: a programmer error, never a reaction to input.
-void check(bool condition, std::string_view what, std::source_location where = std::source_location::current());
+void check(bool condition, std::string_view what,
+           std::source_location where = std::source_location::current());
 
 }  // namespace ztvm

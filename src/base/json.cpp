@@ -31,8 +31,9 @@ template <typename J>
 Result<J> parse(std::string_view text, std::string_view what) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   if (nests_too_deep(text)) {
-    return fail(ErrorCode::corrupt_file,
-                fmt::format("{} nests deeper than {} levels, which no such file needs.", what, k_max_json_depth));
+    return fail(
+        ErrorCode::corrupt_file,
+        fmt::format("{} nests deeper than {} levels, which no such file needs.", what, k_max_json_depth));
   }
   J value = J::parse(text, nullptr, false);
   if (!value.is_discarded()) return value;
@@ -46,12 +47,13 @@ Result<J> parse(std::string_view text, std::string_view what) {
 std::unexpected<Error> wrong_field(const Json& object, std::string_view key, std::string_view what,
                                    std::string_view wanted) {
   if (!object.is_object()) {
-    return fail(ErrorCode::corrupt_file,
-                fmt::format("{} is a JSON {}, expected an object with \"{}\".", what, object.type_name(), key));
+    return fail(ErrorCode::corrupt_file, fmt::format("{} is a JSON {}, expected an object with \"{}\".", what,
+                                                     object.type_name(), key));
   }
   const auto it = object.find(key);
   if (it == object.end()) {
-    return fail(ErrorCode::corrupt_file, fmt::format("{} has no field \"{}\", expected {}.", what, key, wanted));
+    return fail(ErrorCode::corrupt_file,
+                fmt::format("{} has no field \"{}\", expected {}.", what, key, wanted));
   }
   return fail(ErrorCode::corrupt_file,
               fmt::format("{} has a {} in field \"{}\", expected {}.", what, it->type_name(), key, wanted));
@@ -98,7 +100,9 @@ Result<bool> get_bool(const Json& object, std::string_view key, std::string_view
   return field->get<bool>();
 }
 
-std::string dump_json(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string dump_json(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 std::string dump_json(const OrderedJson& value) {
   return value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }

@@ -89,14 +89,10 @@ void quantise_group_q8(std::span<const float> group, QuantisedRows& out) {
 
 std::string_view to_string(QuantKind kind) {
   switch (kind) {
-    case QuantKind::f32:
-      return "f32";
-    case QuantKind::f16:
-      return "f16";
-    case QuantKind::q8:
-      return "q8";
-    case QuantKind::q4:
-      return "q4";
+    case QuantKind::f32: return "f32";
+    case QuantKind::f16: return "f16";
+    case QuantKind::q8: return "q8";
+    case QuantKind::q4: return "q4";
   }
   return "unknown";
 }
@@ -107,19 +103,13 @@ void dequantise_row(QuantKind kind, Bytes words, Bytes scales, std::span<float> 
   check(scales.size() == layout.scales_bytes_per_row(), "a row's scales have the length of its layout");
   check(!layout.has_scales() || out.size() % k_quant_group == 0, "dim is a multiple of the group");
   switch (kind) {
-    case QuantKind::f32:
-      std::memcpy(out.data(), words.data(), words.size());
-      break;
+    case QuantKind::f32: std::memcpy(out.data(), words.data(), words.size()); break;
     case QuantKind::f16:
       for (std::size_t i = 0; i < out.size(); ++i)
         out[i] = half_to_float(load_as<std::uint16_t>(words, i * 2));
       break;
-    case QuantKind::q8:
-      dequantise_q8(words, scales, out);
-      break;
-    case QuantKind::q4:
-      dequantise_q4(words, scales, out);
-      break;
+    case QuantKind::q8: dequantise_q8(words, scales, out); break;
+    case QuantKind::q4: dequantise_q4(words, scales, out); break;
   }
 }
 
@@ -135,12 +125,8 @@ QuantisedRows quantise_rows(QuantKind kind, std::span<const float> values, std::
       case QuantKind::f16:
         for (const float value : group) append(out.words, float_to_half(value));
         break;
-      case QuantKind::q8:
-        quantise_group_q8(group, out);
-        break;
-      case QuantKind::q4:
-        quantise_group_q4(group, out);
-        break;
+      case QuantKind::q8: quantise_group_q8(group, out); break;
+      case QuantKind::q4: quantise_group_q4(group, out); break;
     }
   }
   return out;

@@ -32,14 +32,10 @@ struct QuantLayout {
   constexpr bool has_scales() const { return kind == QuantKind::q8 || kind == QuantKind::q4; }
   constexpr std::uint64_t words_bytes_per_row() const {
     switch (kind) {
-      case QuantKind::f32:
-        return std::uint64_t{dim} * 4;
-      case QuantKind::f16:
-        return std::uint64_t{dim} * 2;
-      case QuantKind::q8:
-        return dim;
-      case QuantKind::q4:
-        return dim / 2;
+      case QuantKind::f32: return std::uint64_t{dim} * 4;
+      case QuantKind::f16: return std::uint64_t{dim} * 2;
+      case QuantKind::q8: return dim;
+      case QuantKind::q4: return dim / 2;
     }
     return 0;
   }

@@ -23,7 +23,8 @@ std::unique_ptr<gpu::Executor> make_executor(gpu::Device& device, const EngineOp
 
 OrderedJson to_json(std::span<const Message> messages) {
   OrderedJson list = OrderedJson::array();
-  for (const Message& message : messages) list.push_back({{"role", message.role}, {"content", message.content}});
+  for (const Message& message : messages)
+    list.push_back({{"role", message.role}, {"content", message.content}});
   return list;
 }
 
@@ -40,7 +41,9 @@ class EngineImpl final : public Engine {
   Result<void> supply(Bytes bytes) override { return loader_.supply(bytes); }
   Result<bool> ready() override;
   std::uint32_t context() const override { return model_ ? model_->context : 0; }
-  std::uint32_t dispatches_per_token() const override { return passes_ ? passes_->dispatches_per_token() : 0; }
+  std::uint32_t dispatches_per_token() const override {
+    return passes_ ? passes_->dispatches_per_token() : 0;
+  }
   Result<void> begin_chat(std::span<const Message> messages, const GenerateOptions& options) override;
   Result<void> begin_ids(std::span<const std::uint32_t> ids, const GenerateOptions& options) override;
   Result<void> begin_text(std::string_view text, const GenerateOptions& options) override;
@@ -48,7 +51,8 @@ class EngineImpl final : public Engine {
   void interrupt() override {
     if (session_) session_->interrupt();
   }
-  Result<std::vector<float>> compute_logits(std::span<const std::uint32_t> ids, const HiddenSink& sink) override;
+  Result<std::vector<float>> compute_logits(std::span<const std::uint32_t> ids,
+                                            const HiddenSink& sink) override;
   std::span<const std::uint32_t> prompt_ids() const override { return prompt_ids_; }
   Timings timings() const override { return timings_; }
 
@@ -75,16 +79,15 @@ class EngineImpl final : public Engine {
   double first_token_ms_ = 0.0;
 };
 
-std::optional<ByteRange> EngineImpl::wanted() const {
-  return model_ ? std::nullopt : loader_.wanted();
-}
+std::optional<ByteRange> EngineImpl::wanted() const { return model_ ? std::nullopt : loader_.wanted(); }
 
 void EngineImpl::build() {
   model_ = loader_.take();
   state_ = model_->decoder.state(model_->buffers);
   passes_ = std::make_unique<Passes>(make_executor(device_, options_), model_->decoder, model_->weights,
                                      model_->buffers);
-  session_ = std::make_unique<Session>(device_, *passes_, state_, model_->spec, model_->context, model_->stop_ids);
+  session_ =
+      std::make_unique<Session>(device_, *passes_, state_, model_->spec, model_->context, model_->stop_ids);
 }
 
 Result<bool> EngineImpl::ready() {
@@ -102,14 +105,16 @@ Result<bool> EngineImpl::ready() {
 
 Result<void> EngineImpl::require_ready() const {
   if (ready_) return {};
-  return fail(ErrorCode::invalid_argument, "The model is still being loaded, so nothing can be generated yet.");
+  return fail(ErrorCode::invalid_argument,
+              "The model is still being loaded, so nothing can be generated yet.");
 }
 
 Result<void> EngineImpl::begin_chat(std::span<const Message> messages, const GenerateOptions& options) {
   if (auto r = require_ready(); !r) return r;
   if (!model_->chat_template) {
-    return fail(ErrorCode::unsupported,
-                "The model has no chat template that this engine knows; continue plain text instead (--raw).");
+    return fail(
+        ErrorCode::unsupported,
+        "The model has no chat template that this engine knows; continue plain text instead (--raw).");
   }
   auto segments = text::render_chat(*model_->chat_template, {.messages = to_json(messages),
                                                              .tools = nullptr,
@@ -153,7 +158,8 @@ Result<StepEvent> EngineImpl::step(bool wait) {
   if (auto r = require_ready(); !r) return forward(r);
   auto stepped = session_->step(wait);
   if (!stepped) return forward(stepped);
-  StepEvent event = {.text = {}, .ids = {stepped->ids.begin(), stepped->ids.end()}, .finish = stepped->finish};
+  StepEvent event = {
+      .text = {}, .ids = {stepped->ids.begin(), stepped->ids.end()}, .finish = stepped->finish};
   if (!event.ids.empty()) keep_time();
   timings_.n_output_tokens += static_cast<std::uint32_t>(event.ids.size());
   for (const std::uint32_t id : event.ids) {
@@ -163,7 +169,8 @@ Result<StepEvent> EngineImpl::step(bool wait) {
   return event;
 }
 
-Result<std::vector<float>> EngineImpl::compute_logits(std::span<const std::uint32_t> ids, const HiddenSink& sink) {
+Result<std::vector<float>> EngineImpl::compute_logits(std::span<const std::uint32_t> ids,
+                                                      const HiddenSink& sink) {
   if (auto r = require_ready(); !r) return forward(r);
   if (auto r = session_->check_prompt(ids); !r) return forward(r);
   session_->forget();
@@ -172,8 +179,8 @@ Result<std::vector<float>> EngineImpl::compute_logits(std::span<const std::uint3
 
 }  // namespace
 
-Result<std::unique_ptr<Engine>> Engine::open(gpu::Device& device, std::string_view name, std::uint64_t n_file_bytes,
-                                             EngineOptions options) {
+Result<std::unique_ptr<Engine>> Engine::open(gpu::Device& device, std::string_view name,
+                                             std::uint64_t n_file_bytes, EngineOptions options) {
   check(options.now_ms != nullptr, "the engine is given a clock");
   check((options.backend == Backend::reference) == (device.as_host() != nullptr),
         "the reference backend, and only it, runs on a host device");

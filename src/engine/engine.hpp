@@ -25,8 +25,8 @@ enum class Backend : std::uint8_t {
 struct EngineOptions {
   std::uint32_t context = 0;  // tokens; 0: the model's own, at most default_context() of model_plan.hpp
   Backend backend = Backend::gpu;
-  std::optional<gpu::Target> target;       // kernel set; none: chosen for the adapter
-  std::function<double()> now_ms;          // monotonic clock of the host
+  std::optional<gpu::Target> target;      // kernel set; none: chosen for the adapter
+  std::function<double()> now_ms;         // monotonic clock of the host
   gpu::LockstepReport* report = nullptr;  // filled by Backend::lockstep, outlives the engine
 };
 
@@ -76,7 +76,8 @@ class Engine {
   virtual void interrupt() = 0;
 
   // Logits [vocab] after `ids`, from an empty cache; with a sink also the hidden states. Blocks: natively only.
-  virtual Result<std::vector<float>> compute_logits(std::span<const std::uint32_t> ids, const HiddenSink& sink) = 0;
+  virtual Result<std::vector<float>> compute_logits(std::span<const std::uint32_t> ids,
+                                                    const HiddenSink& sink) = 0;
 
   virtual std::span<const std::uint32_t> prompt_ids() const = 0;
   virtual Timings timings() const = 0;

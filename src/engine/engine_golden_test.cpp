@@ -43,7 +43,8 @@ void expect_tiny_model_is_golden(const OpenOptions& options, double logits_toler
     const auto logits = model.engine->compute_logits(prompt.ids, {});
     ASSERT_TRUE(logits) << logits.error().text;
     EXPECT_LT(tests::largest_difference(*logits, want), logits_tolerance * tests::deviation(want));
-    const auto got = tests::generate(*model.engine, prompt.ids, {.sampler = {}, .max_tokens = 32, .ignore_eos = true});
+    const auto got =
+        tests::generate(*model.engine, prompt.ids, {.sampler = {}, .max_tokens = 32, .ignore_eos = true});
     tests::expect_greedy(got.ids, prompt.tokens, prompt.margins, margin);
   }
 }
@@ -88,7 +89,8 @@ TEST_P(EngineGoldenGpu, TinyLlama) {
 }
 
 INSTANTIATE_TEST_SUITE_P(KernelSets, EngineGoldenGpu,
-                         testing::Values("cpu f32", "gpu f32", "gpu f16", "gpu f32 subgroups", "gpu f16 subgroups"),
+                         testing::Values("cpu f32", "gpu f32", "gpu f16", "gpu f32 subgroups",
+                                         "gpu f16 subgroups"),
                          [](const auto& info) {
                            std::string name = info.param;
                            for (char& c : name) c = c == ' ' ? '_' : c;
@@ -97,7 +99,8 @@ INSTANTIATE_TEST_SUITE_P(KernelSets, EngineGoldenGpu,
 
 TEST(EngineGoldenGpuLockstep, EveryOpOfTheTinyModelAgrees) {
   gpu::LockstepReport report;
-  const auto model = tests::open_model(tests::k_tiny_llama, {.backend = Backend::lockstep, .report = &report});
+  const auto model =
+      tests::open_model(tests::k_tiny_llama, {.backend = Backend::lockstep, .report = &report});
   const Ids ids = {232, 17, 5, 99};
   tests::generate(*model.engine, ids, {.sampler = {}, .max_tokens = 2, .ignore_eos = true});
   EXPECT_FALSE(report.first_mismatch) << gpu::describe(*report.first_mismatch);

@@ -8,8 +8,8 @@ namespace {
 // Written so that NaN fails: it is inside no range.
 Result<void> in_range(std::string_view field, float value, float low, float high, bool with_low) {
   if ((with_low ? value >= low : value > low) && value <= high) return {};
-  return fail(ErrorCode::invalid_argument, fmt::format("Field \"{}\" is outside {}{}, {}].", field,
-                                                       with_low ? "[" : "(", low, high));
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("Field \"{}\" is outside {}{}, {}].", field, with_low ? "[" : "(", low, high));
 }
 
 }  // namespace

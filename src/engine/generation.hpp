@@ -10,12 +10,13 @@ namespace ztvm::engine {
 
 // How the next token is chosen from the logits. Order: repetition penalty, temperature, top-k, top-p, min-p, draw.
 struct SamplerParams {
-  float temperature = 0.0f;     // [0, 100]; 0 is argmax and ignores all but repeat_penalty
-  std::uint32_t top_k = 0;      // 0: off
-  float top_p = 1.0f;           // (0, 1]; 1: off
-  float min_p = 0.0f;           // [0, 1]; 0: off. Keeps tokens with p >= min_p * max p
-  float repeat_penalty = 1.0f;  // (0, 10]; 1: off. Divides positive and multiplies negative logits of tokens in the context
-  std::uint64_t seed = 0;       // same seed, prompt and adapter: same tokens
+  float temperature = 0.0f;  // [0, 100]; 0 is argmax and ignores all but repeat_penalty
+  std::uint32_t top_k = 0;   // 0: off
+  float top_p = 1.0f;        // (0, 1]; 1: off
+  float min_p = 0.0f;        // [0, 1]; 0: off. Keeps tokens with p >= min_p * max p
+  float repeat_penalty =
+      1.0f;  // (0, 10]; 1: off. Divides positive and multiplies negative logits of tokens in the context
+  std::uint64_t seed = 0;  // same seed, prompt and adapter: same tokens
 };
 
 // Checks every field, NaN included. Errors: invalid_argument, naming the field.

@@ -15,7 +15,8 @@ constexpr std::uint64_t k_first_header_bytes = 1u << 20;
 
 }  // namespace
 
-ModelLoader::ModelLoader(gpu::Device& device, std::string_view name, std::uint64_t n_file_bytes, LoadOptions options)
+ModelLoader::ModelLoader(gpu::Device& device, std::string_view name, std::uint64_t n_file_bytes,
+                         LoadOptions options)
     : device_(device),
       name_(name),
       n_file_bytes_(n_file_bytes),
@@ -33,8 +34,8 @@ Result<void> ModelLoader::supply(Bytes bytes) {
   const auto range = wanted();
   check(range.has_value(), "nothing is supplied to a complete model");
   if (bytes.size() != range->n_bytes) {
-    return fail(ErrorCode::io, fmt::format("{} gives {} bytes at offset {}, expected {}.", name_, bytes.size(),
-                                           range->offset, range->n_bytes));
+    return fail(ErrorCode::io, fmt::format("{} gives {} bytes at offset {}, expected {}.", name_,
+                                           bytes.size(), range->offset, range->n_bytes));
   }
   return model_ ? supply_weights(bytes) : supply_header(bytes);
 }

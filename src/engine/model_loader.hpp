@@ -46,11 +46,11 @@ class ModelLoader {
   std::string name_;
   std::uint64_t n_file_bytes_ = 0;
   LoadOptions options_;
-  std::vector<std::byte> header_;      // grows until it parses, then is freed
-  std::uint64_t n_header_bytes_ = 0;   // wanted in all
+  std::vector<std::byte> header_;     // grows until it parses, then is freed
+  std::uint64_t n_header_bytes_ = 0;  // wanted in all
   std::vector<load::UploadStep> steps_;
   std::size_t next_step_ = 0;
-  QuantisedRows converted_;            // reused from step to step
+  QuantisedRows converted_;  // reused from step to step
   std::unique_ptr<Model> model_;
 };
 

@@ -2,8 +2,8 @@
 
 namespace ztvm::engine {
 
-Passes::Passes(std::unique_ptr<gpu::Executor> executor, const model::Decoder& decoder, const model::Weights& weights,
-               const model::Buffers& buffers)
+Passes::Passes(std::unique_ptr<gpu::Executor> executor, const model::Decoder& decoder,
+               const model::Weights& weights, const model::Buffers& buffers)
     : executor_(std::move(executor)), max_rows_(decoder.options().max_rows) {
   single_ = add(decoder.record_body(weights, buffers, 1));
   chunk_ = add(decoder.record_body(weights, buffers, max_rows_));

@@ -12,14 +12,14 @@ namespace ztvm::engine {
 class Passes {
  public:
   // Records everything; on a GPU the pipelines start compiling.
-  Passes(std::unique_ptr<gpu::Executor> executor, const model::Decoder& decoder, const model::Weights& weights,
-         const model::Buffers& buffers);
+  Passes(std::unique_ptr<gpu::Executor> executor, const model::Decoder& decoder,
+         const model::Weights& weights, const model::Buffers& buffers);
 
   // Queues a pass over `n_rows` rows that step and tokens describe. Only the last chunk of a prompt needs a choice.
   void body(std::uint32_t n_rows);
   // The same, up to and including `end` of Body::ends: the residual stream of that layer.
   void body_part(std::uint32_t n_rows, std::size_t end);
-  void head();  // logits of the last row
+  void head();                               // logits of the last row
   void choose(const SamplerParams& params);  // one token from the logits, fed back
   Result<void> flush() { return executor_->flush(); }
 

@@ -31,7 +31,8 @@ Result<std::vector<float>> probe(gpu::Device& device, Passes& passes, const mode
   for (std::size_t first = 0; first < ids.size();) {
     const std::size_t n_rows = std::min<std::size_t>(passes.max_rows(), ids.size() - first);
     write_rows(device, state, {.position = static_cast<std::uint32_t>(first)}, ids.subspan(first, n_rows));
-    if (auto run = run_chunk(device, passes, state, spec.dim, static_cast<std::uint32_t>(n_rows), sink); !run) {
+    if (auto run = run_chunk(device, passes, state, spec.dim, static_cast<std::uint32_t>(n_rows), sink);
+        !run) {
       return forward(run);
     }
     first += n_rows;

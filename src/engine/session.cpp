@@ -27,7 +27,8 @@ Session::Session(gpu::Device& device, Passes& passes, const model::State& state,
 void Session::forget() { cached_.clear(); }
 
 Result<void> Session::check_prompt(std::span<const std::uint32_t> prompt) const {
-  if (prompt.empty()) return fail(ErrorCode::invalid_argument, "The prompt has no tokens, expected at least one.");
+  if (prompt.empty())
+    return fail(ErrorCode::invalid_argument, "The prompt has no tokens, expected at least one.");
   for (const std::uint32_t id : prompt) {
     if (id < spec_.vocab) continue;
     return fail(ErrorCode::invalid_argument,
@@ -41,7 +42,8 @@ Result<void> Session::check_prompt(std::span<const std::uint32_t> prompt) const 
 }
 
 Result<void> Session::begin(std::span<const std::uint32_t> prompt, const GenerateOptions& options) {
-  if (running_) return fail(ErrorCode::invalid_argument, "A generation is running; end it before the next begins.");
+  if (running_)
+    return fail(ErrorCode::invalid_argument, "A generation is running; end it before the next begins.");
   if (auto valid = validate(options.sampler); !valid) return forward(valid);
   if (auto valid = check_prompt(prompt); !valid) return valid;
   if (options.max_tokens == 0) {
@@ -179,9 +181,11 @@ Result<SessionStep> Session::step(bool wait) {
       running_ = false;
       forget();
       arrived_.clear();
-      return fail(ErrorCode::device,
-                  fmt::format("{} of the model's logits are not finite numbers; run `zerotvm validate` to find the op.",
-                              step.n_not_finite));
+      return fail(
+          ErrorCode::device,
+          fmt::format(
+              "{} of the model's logits are not finite numbers; run `zerotvm validate` to find the op.",
+              step.n_not_finite));
     }
     if (what.n_chosen_after > 0) take(step, out);
   }

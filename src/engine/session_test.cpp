@@ -15,10 +15,13 @@ using Ids = std::vector<std::uint32_t>;
 // A tiny model with a context of 64 tokens, made once for each test.
 class Session : public testing::Test {
  protected:
-  tests::OpenModel model_ = tests::open_model(tests::k_tiny_llama, {.backend = Backend::reference, .context = 64});
+  tests::OpenModel model_ =
+      tests::open_model(tests::k_tiny_llama, {.backend = Backend::reference, .context = 64});
   Engine& engine_ = *model_.engine;
 
-  static GenerateOptions greedy(std::uint32_t n) { return {.sampler = {}, .max_tokens = n, .ignore_eos = true}; }
+  static GenerateOptions greedy(std::uint32_t n) {
+    return {.sampler = {}, .max_tokens = n, .ignore_eos = true};
+  }
   static Ids prompt(std::uint32_t n) {
     Ids ids;
     for (std::uint32_t i = 0; i < n; ++i) ids.push_back(3 + i * 37 % 500);

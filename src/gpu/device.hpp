@@ -59,7 +59,7 @@ static_assert(sizeof(Command) == 24);
 
 struct PipelineDesc {
   std::string_view label;
-  std::string_view wgsl;          // complete module, entry point `main`, bindings 0..n-1 of group 0
+  std::string_view wgsl;           // complete module, entry point `main`, bindings 0..n-1 of group 0
   std::span<const Access> access;  // one for each binding
 };
 
@@ -132,6 +132,7 @@ class Buffer {
 Result<Buffer> make_buffer(Device& device, std::uint64_t n_bytes, std::string_view label);
 
 // Reads synchronously: polls until the callback ran. Native and host devices only.
-Result<std::vector<std::byte>> read_now(Device& device, BufferId buffer, std::uint64_t offset, std::uint64_t n_bytes);
+Result<std::vector<std::byte>> read_now(Device& device, BufferId buffer, std::uint64_t offset,
+                                        std::uint64_t n_bytes);
 
 }  // namespace ztvm::gpu

@@ -26,7 +26,9 @@ class GpuExecutor final : public Executor {
     commands_.clear();
     return {};
   }
-  const Recording& recording(RecordingId id) const override { return recordings_[static_cast<std::size_t>(id)]; }
+  const Recording& recording(RecordingId id) const override {
+    return recordings_[static_cast<std::size_t>(id)];
+  }
 
  private:
   Device& device_;
@@ -55,7 +57,9 @@ class ReferenceExecutor final : public Executor {
     }
   }
   Result<void> flush() override { return {}; }
-  const Recording& recording(RecordingId id) const override { return recordings_[static_cast<std::size_t>(id)]; }
+  const Recording& recording(RecordingId id) const override {
+    return recordings_[static_cast<std::size_t>(id)];
+  }
 
  private:
   HostDevice& device_;
@@ -75,7 +79,9 @@ struct Distance {
   double got = 0.0;
   double want = 0.0;
   double allowed = 0.0;
-  bool fine() const { return std::abs(got - want) <= allowed || (std::isnan(got) && std::isnan(want)) || got == want; }
+  bool fine() const {
+    return std::abs(got - want) <= allowed || (std::isnan(got) && std::isnan(want)) || got == want;
+  }
 };
 
 Distance distance(const HostView& got, const HostView& want, std::size_t i, double scale, double tolerance) {
@@ -112,8 +118,9 @@ std::optional<Mismatch> compare(const Op& op, std::span<const HostView> got, std
 
 std::string describe(const Mismatch& m) {
   return fmt::format(
-      "Op \"{}\" differs in {} elements of binding {}; the worst is element {}: got {}, expected {} within {}.", m.op,
-      m.n_wrong, m.binding, m.element, m.got, m.want, m.allowed);
+      "Op \"{}\" differs in {} elements of binding {}; the worst is element {}: got {}, expected {} within "
+      "{}.",
+      m.op, m.n_wrong, m.binding, m.element, m.got, m.want, m.allowed);
 }
 
 std::unique_ptr<Executor> make_gpu_executor(Device& device) { return std::make_unique<GpuExecutor>(device); }

@@ -30,7 +30,9 @@ void HostDevice::write(BufferId buffer, std::uint64_t offset, Bytes bytes) {
   std::copy(bytes.begin(), bytes.end(), target.begin() + static_cast<std::ptrdiff_t>(offset));
 }
 
-PipelineId HostDevice::create_pipeline(const PipelineDesc&) { return static_cast<PipelineId>(++n_pipelines_); }
+PipelineId HostDevice::create_pipeline(const PipelineDesc&) {
+  return static_cast<PipelineId>(++n_pipelines_);
+}
 
 BindingsId HostDevice::create_bindings(PipelineId, std::span<const BufferId>) {
   return static_cast<BindingsId>(++n_bindings_);

@@ -12,13 +12,15 @@ using BufferBytes = std::vector<std::byte>;
 
 std::vector<HostView> views_of(const Op& op, std::vector<BufferBytes>& buffers) {
   std::vector<HostView> views;
-  for (std::size_t b = 0; b < op.bindings.size(); ++b) views.push_back({buffers[b], op.bindings[b].tensor.dtype});
+  for (std::size_t b = 0; b < op.bindings.size(); ++b)
+    views.push_back({buffers[b], op.bindings[b].tensor.dtype});
   return views;
 }
 
 class LockstepExecutor final : public Executor {
  public:
-  LockstepExecutor(Device& device, LockstepReport& report) : device_(device), cache_(device), report_(report) {}
+  LockstepExecutor(Device& device, LockstepReport& report)
+      : device_(device), cache_(device), report_(report) {}
 
   RecordingId add(Recording recording) override {
     plans_.push_back(std::make_unique<Plan>(device_, cache_, recording));
@@ -31,7 +33,9 @@ class LockstepExecutor final : public Executor {
     }
   }
   Result<void> flush() override { return std::exchange(status_, {}); }
-  const Recording& recording(RecordingId id) const override { return recordings_[static_cast<std::size_t>(id)]; }
+  const Recording& recording(RecordingId id) const override {
+    return recordings_[static_cast<std::size_t>(id)];
+  }
 
  private:
   Result<std::vector<BufferBytes>> read_bindings(const Op& op);

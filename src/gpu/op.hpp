@@ -31,7 +31,7 @@ struct HostView {
   Dtype dtype = Dtype::f32;
 
   std::size_t n_elements() const { return bytes.size() / dtype_bytes(dtype); }
-  float load(std::size_t i) const;            // any dtype, as a number
+  float load(std::size_t i) const;               // any dtype, as a number
   void store(std::size_t i, float value) const;  // rounds to the dtype
   std::uint32_t word(std::size_t i) const { return load_as<std::uint32_t>(bytes, i * 4); }
   void set_word(std::size_t i, std::uint32_t value) const;

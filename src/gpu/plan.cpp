@@ -50,7 +50,8 @@ Plan::~Plan() {
   for (const Entry& entry : entries_) device_.destroy(static_cast<BindingsId>(entry.command.b));
 }
 
-void Plan::append(std::vector<Command>& commands, std::uint32_t n_rows, std::size_t first, std::size_t last) const {
+void Plan::append(std::vector<Command>& commands, std::uint32_t n_rows, std::size_t first,
+                  std::size_t last) const {
   for (std::size_t i = first; i < last; ++i) {
     const Entry& entry = entries_[i];
     Command command = entry.command;

@@ -33,7 +33,8 @@ class Plan {
   Plan& operator=(const Plan&) = delete;
 
   // Appends the commands [first, last) of a pass over `n_rows` rows. Allocates only while `commands` grows.
-  void append(std::vector<Command>& commands, std::uint32_t n_rows, std::size_t first, std::size_t last) const;
+  void append(std::vector<Command>& commands, std::uint32_t n_rows, std::size_t first,
+              std::size_t last) const;
   std::size_t n_ops() const { return entries_.size(); }
 
  private:

@@ -18,7 +18,8 @@ std::string print(const Const& value) {
   check(std::isfinite(value.f32), "a shader constant is finite");
   // to_chars prints the shortest text that reads back as the same float.
   std::array<char, 64> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value.f32, std::chars_format::scientific).ptr;
+  const auto end =
+      std::to_chars(text.data(), text.data() + text.size(), value.f32, std::chars_format::scientific).ptr;
   return fmt::format("const {}: f32 = {};\n", value.name, std::string_view(text.data(), end));
 }
 

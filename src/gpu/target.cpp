@@ -34,7 +34,8 @@ Result<Target> parse_target(std::string_view text) {
     if (describe(target) == text) return target;
     known += fmt::format("{}\"{}\"", known.empty() ? "" : ", ", describe(target));
   }
-  return fail(ErrorCode::invalid_argument, fmt::format("Kernel set \"{}\" is not known, expected one of {}.", text, known));
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("Kernel set \"{}\" is not known, expected one of {}.", text, known));
 }
 
 }  // namespace ztvm::gpu

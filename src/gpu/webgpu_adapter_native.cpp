@@ -19,7 +19,8 @@ struct Candidate {
 };
 
 InstancePtr make_instance() {
-  ::setenv("XDG_RUNTIME_DIR", "/tmp", /*overwrite=*/0);  // its lack makes the driver's window code print on stderr
+  ::setenv("XDG_RUNTIME_DIR", "/tmp",
+           /*overwrite=*/0);          // its lack makes the driver's window code print on stderr
   wgpuSetLogLevel(WGPULogLevel_Off);  // errors come back through callbacks, not on a console
   WGPUInstanceExtras extras = {};
   extras.chain.sType = static_cast<WGPUSType>(WGPUSType_InstanceExtras);
@@ -109,7 +110,8 @@ Result<Candidate> choose(std::vector<Candidate> found, const std::string& name) 
     if (lower(candidate.caps.adapter).find(lower(name)) != std::string::npos) return std::move(candidate);
     names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", candidate.caps.adapter);
   }
-  return fail(ErrorCode::device, fmt::format("No adapter's name contains \"{}\"; there are {}.", name, names));
+  return fail(ErrorCode::device,
+              fmt::format("No adapter's name contains \"{}\"; there are {}.", name, names));
 }
 
 void on_error(WGPUDevice const*, WGPUErrorType type, WGPUStringView message, void* slot, void*) {
@@ -128,7 +130,8 @@ struct DeviceReply {
   std::string message;
 };
 
-void on_device(WGPURequestDeviceStatus status, WGPUDevice device, WGPUStringView message, void* reply, void*) {
+void on_device(WGPURequestDeviceStatus status, WGPUDevice device, WGPUStringView message, void* reply,
+               void*) {
   auto* r = static_cast<DeviceReply*>(reply);
   if (status == WGPURequestDeviceStatus_Success) r->device = device;
   r->message = std::string(from_wgpu(message));
@@ -175,7 +178,8 @@ Result<std::unique_ptr<Device>> open_webgpu_device(const NativeOptions& options)
     return fail(ErrorCode::device,
                 fmt::format("Adapter \"{}\" gives no device: {}", chosen->caps.adapter, reply.message));
   }
-  return make_webgpu_device(std::move(instance), DevicePtr(reply.device), std::move(chosen->caps), std::move(errors));
+  return make_webgpu_device(std::move(instance), DevicePtr(reply.device), std::move(chosen->caps),
+                            std::move(errors));
 }
 
 }  // namespace ztvm::gpu

@@ -81,15 +81,17 @@ Result<BufferId> WebGpuDevice::create_buffer(std::uint64_t n_bytes, std::string_
   if (!handle || (!had_error && errors_->set)) {
     const std::string reason = errors_->set ? errors_->error.text : "the driver gives no reason";
     if (!had_error) *errors_ = {};
-    return fail(ErrorCode::out_of_memory, fmt::format("Adapter \"{}\" cannot allocate {} for buffer \"{}\": {}",
-                                                      caps_.adapter, format_bytes(n_bytes), label, reason));
+    return fail(ErrorCode::out_of_memory,
+                fmt::format("Adapter \"{}\" cannot allocate {} for buffer \"{}\": {}", caps_.adapter,
+                            format_bytes(n_bytes), label, reason));
   }
   buffers_.push_back(std::move(handle));
   return static_cast<BufferId>(buffers_.size());
 }
 
 void WebGpuDevice::write(BufferId id, std::uint64_t offset, Bytes bytes) {
-  wgpuQueueWriteBuffer(queue_.get(), buffer(static_cast<std::uint32_t>(id)), offset, bytes.data(), bytes.size());
+  wgpuQueueWriteBuffer(queue_.get(), buffer(static_cast<std::uint32_t>(id)), offset, bytes.data(),
+                       bytes.size());
   n_unflushed_bytes_ += bytes.size();
   if (n_unflushed_bytes_ < k_max_unflushed_bytes) return;
   submit({});
@@ -102,8 +104,8 @@ PipelineId WebGpuDevice::create_pipeline(const PipelineDesc& desc) {
     WGPUBindGroupLayoutEntry entry = WGPU_BIND_GROUP_LAYOUT_ENTRY_INIT;
     entry.binding = static_cast<std::uint32_t>(i);
     entry.visibility = WGPUShaderStage_Compute;
-    entry.buffer.type =
-        desc.access[i] == Access::read ? WGPUBufferBindingType_ReadOnlyStorage : WGPUBufferBindingType_Storage;
+    entry.buffer.type = desc.access[i] == Access::read ? WGPUBufferBindingType_ReadOnlyStorage
+                                                       : WGPUBufferBindingType_Storage;
     entries.push_back(entry);
   }
   WGPUBindGroupLayoutDescriptor layout_descriptor = WGPU_BIND_GROUP_LAYOUT_DESCRIPTOR_INIT;
@@ -266,7 +268,8 @@ Result<void> WebGpuDevice::poll(bool wait) {
 
 std::unique_ptr<Device> make_webgpu_device(InstancePtr instance, DevicePtr device, Caps caps,
                                            std::unique_ptr<ErrorSlot> errors) {
-  return std::make_unique<WebGpuDevice>(std::move(instance), std::move(device), std::move(caps), std::move(errors));
+  return std::make_unique<WebGpuDevice>(std::move(instance), std::move(device), std::move(caps),
+                                        std::move(errors));
 }
 
 }  // namespace ztvm::gpu

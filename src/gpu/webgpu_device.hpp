@@ -10,7 +10,8 @@
 namespace ztvm::gpu {
 
 struct NativeOptions {
-  std::string adapter;  // part of an adapter's name, any case; empty: the first discrete, integrated, other, CPU one
+  std::string
+      adapter;  // part of an adapter's name, any case; empty: the first discrete, integrated, other, CPU one
 };
 
 // What is there, best first. Empty when no driver is found.

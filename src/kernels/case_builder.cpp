@@ -77,7 +77,8 @@ gpu::Tensor CaseBuilder::pages(std::uint32_t n_pages) {
   return words(table);
 }
 
-Matrix CaseBuilder::matrix(QuantKind kind, std::uint32_t rows, std::uint32_t dim, Fill fill, std::uint32_t n_parts) {
+Matrix CaseBuilder::matrix(QuantKind kind, std::uint32_t rows, std::uint32_t dim, Fill fill,
+                           std::uint32_t n_parts) {
   Matrix matrix = {.kind = kind, .rows = rows, .dim = dim, .parts = {}};
   const std::uint32_t rows_per_part = div_up(rows, n_parts);
   for (std::uint32_t first = 0; first < rows; first += rows_per_part) {

@@ -6,8 +6,8 @@ namespace ztvm::kernels {
 
 std::vector<KernelCase> all_cases() {
   std::vector<KernelCase> all;
-  for (const auto& list : {embed_cases, rms_norm_cases, matmul_cases, rope_kv_cases, attention_cases, penalise_cases,
-                           argmax_cases, sample_cases, advance_cases}) {
+  for (const auto& list : {embed_cases, rms_norm_cases, matmul_cases, rope_kv_cases, attention_cases,
+                           penalise_cases, argmax_cases, sample_cases, advance_cases}) {
     std::vector<KernelCase> cases = list();
     std::move(cases.begin(), cases.end(), std::back_inserter(all));
   }
@@ -23,7 +23,8 @@ std::uint64_t case_seed(const KernelCase& kernel_case) {
   return hash;
 }
 
-Result<gpu::Recording> build_case(CaseBuilder& builder, const gpu::Target& target, const KernelCase& kernel_case) {
+Result<gpu::Recording> build_case(CaseBuilder& builder, const gpu::Target& target,
+                                  const KernelCase& kernel_case) {
   gpu::Recording recording = {.target = target, .max_rows = kernel_case.max_rows, .ops = {}};
   kernel_case.build(builder, recording);
   if (!builder.status()) return std::unexpected(builder.status().error());

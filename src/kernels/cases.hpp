@@ -32,7 +32,8 @@ std::vector<KernelCase> all_cases();
 Result<CaseResult> run_case(gpu::Device& device, const gpu::Target& target, const KernelCase& kernel_case);
 
 // Makes a case's recording; `builder` owns its buffers. Errors: out_of_memory.
-Result<gpu::Recording> build_case(CaseBuilder& builder, const gpu::Target& target, const KernelCase& kernel_case);
+Result<gpu::Recording> build_case(CaseBuilder& builder, const gpu::Target& target,
+                                  const KernelCase& kernel_case);
 // The seed that run_case() builds a case with.
 std::uint64_t case_seed(const KernelCase& kernel_case);
 

@@ -16,7 +16,8 @@ void load_row(const gpu::HostView& words, const gpu::HostView& scales, QuantKind
               std::span<float> out) {
   const QuantLayout layout{.kind = kind, .dim = static_cast<std::uint32_t>(out.size())};
   const auto row_of = [row](const gpu::HostView& view, std::uint64_t row_bytes) {
-    return Bytes(view.bytes).subspan(static_cast<std::size_t>(row * row_bytes), static_cast<std::size_t>(row_bytes));
+    return Bytes(view.bytes)
+        .subspan(static_cast<std::size_t>(row * row_bytes), static_cast<std::size_t>(row_bytes));
   };
   dequantise_row(kind, row_of(words, layout.words_bytes_per_row()),
                  layout.has_scales() ? row_of(scales, layout.scales_bytes_per_row()) : Bytes(), out);

@@ -20,24 +20,15 @@ std::string_view type_name(GgufType type) {
 template <typename To, typename Use>
 std::optional<To> use_integer(GgufType type, Bytes bytes, std::size_t offset, Use use) {
   switch (type) {
-    case GgufType::u8:
-      return use(load_as<std::uint8_t>(bytes, offset));
-    case GgufType::i8:
-      return use(load_as<std::int8_t>(bytes, offset));
-    case GgufType::u16:
-      return use(load_as<std::uint16_t>(bytes, offset));
-    case GgufType::i16:
-      return use(load_as<std::int16_t>(bytes, offset));
-    case GgufType::u32:
-      return use(load_as<std::uint32_t>(bytes, offset));
-    case GgufType::i32:
-      return use(load_as<std::int32_t>(bytes, offset));
-    case GgufType::u64:
-      return use(load_as<std::uint64_t>(bytes, offset));
-    case GgufType::i64:
-      return use(load_as<std::int64_t>(bytes, offset));
-    default:
-      return std::nullopt;
+    case GgufType::u8: return use(load_as<std::uint8_t>(bytes, offset));
+    case GgufType::i8: return use(load_as<std::int8_t>(bytes, offset));
+    case GgufType::u16: return use(load_as<std::uint16_t>(bytes, offset));
+    case GgufType::i16: return use(load_as<std::int16_t>(bytes, offset));
+    case GgufType::u32: return use(load_as<std::uint32_t>(bytes, offset));
+    case GgufType::i32: return use(load_as<std::int32_t>(bytes, offset));
+    case GgufType::u64: return use(load_as<std::uint64_t>(bytes, offset));
+    case GgufType::i64: return use(load_as<std::int64_t>(bytes, offset));
+    default: return std::nullopt;
   }
 }
 
@@ -53,16 +44,12 @@ std::optional<To> integer_as(GgufType type, Bytes bytes, std::size_t offset) {
 std::size_t integer_bytes(GgufType type) {
   switch (type) {
     case GgufType::u8:
-    case GgufType::i8:
-      return 1;
+    case GgufType::i8: return 1;
     case GgufType::u16:
-    case GgufType::i16:
-      return 2;
+    case GgufType::i16: return 2;
     case GgufType::u32:
-    case GgufType::i32:
-      return 4;
-    default:
-      return 8;
+    case GgufType::i32: return 4;
+    default: return 8;
   }
 }
 
@@ -181,14 +168,10 @@ Result<std::vector<std::int64_t>> GgufMetadata::get_ints(std::string_view key) c
 
 std::string GgufMetadata::value_text(const Entry& entry) const {
   switch (entry.type) {
-    case GgufType::string:
-      return in_quotes(string_at(entry.offset));
-    case GgufType::f32:
-      return fmt::format("{}", load_as<float>(bytes_, entry.offset));
-    case GgufType::f64:
-      return fmt::format("{}", load_as<double>(bytes_, entry.offset));
-    case GgufType::boolean:
-      return load_as<std::uint8_t>(bytes_, entry.offset) != 0 ? "true" : "false";
+    case GgufType::string: return in_quotes(string_at(entry.offset));
+    case GgufType::f32: return fmt::format("{}", load_as<float>(bytes_, entry.offset));
+    case GgufType::f64: return fmt::format("{}", load_as<double>(bytes_, entry.offset));
+    case GgufType::boolean: return load_as<std::uint8_t>(bytes_, entry.offset) != 0 ? "true" : "false";
     case GgufType::array: {
       const Array array = array_at(entry.offset);
       return fmt::format("{}[{}]", type_name(array.type), array.count);

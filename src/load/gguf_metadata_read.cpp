@@ -20,22 +20,17 @@ std::uint64_t fixed_bytes(GgufType type) {
   switch (type) {
     case GgufType::u8:
     case GgufType::i8:
-    case GgufType::boolean:
-      return 1;
+    case GgufType::boolean: return 1;
     case GgufType::u16:
-    case GgufType::i16:
-      return 2;
+    case GgufType::i16: return 2;
     case GgufType::u32:
     case GgufType::i32:
-    case GgufType::f32:
-      return 4;
+    case GgufType::f32: return 4;
     case GgufType::u64:
     case GgufType::i64:
-    case GgufType::f64:
-      return 8;
+    case GgufType::f64: return 8;
     case GgufType::string:
-    case GgufType::array:
-      return 0;
+    case GgufType::array: return 0;
   }
   return 0;
 }
@@ -76,15 +71,9 @@ void skip_array(GgufCursor& cursor, int depth) {
 
 void skip_value(GgufCursor& cursor, GgufType type, int depth) {
   switch (type) {
-    case GgufType::string:
-      cursor.read_string();
-      break;
-    case GgufType::array:
-      skip_array(cursor, depth);
-      break;
-    default:
-      cursor.take(fixed_bytes(type));
-      break;
+    case GgufType::string: cursor.read_string(); break;
+    case GgufType::array: skip_array(cursor, depth); break;
+    default: cursor.take(fixed_bytes(type)); break;
   }
 }
 

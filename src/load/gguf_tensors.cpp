@@ -167,8 +167,8 @@ Result<void> place_gguf_tensors(std::vector<TensorRecord>& tensors, const Tensor
     if (before.range.end() <= after.range.offset) continue;
     return fail(ErrorCode::corrupt_file,
                 fmt::format("Tensors {} (bytes {} to {}) and {} (from byte {}) overlap in {}.",
-                            in_quotes(before.name), before.range.offset, before.range.end(), in_quotes(after.name),
-                            after.range.offset, area.file));
+                            in_quotes(before.name), before.range.offset, before.range.end(),
+                            in_quotes(after.name), after.range.offset, area.file));
   }
   return {};
 }

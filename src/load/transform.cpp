@@ -67,15 +67,11 @@ void widen_f16(Bytes source, MutableBytes words) {
 
 QuantKind matrix_kind(Dtype dtype) {
   switch (dtype) {
-    case Dtype::f32:
-      return QuantKind::f32;
-    case Dtype::f16:
-      return QuantKind::f16;
+    case Dtype::f32: return QuantKind::f32;
+    case Dtype::f16: return QuantKind::f16;
     case Dtype::q4_0:
-    case Dtype::q4_1:
-      return QuantKind::q4;
-    case Dtype::q8_0:
-      return QuantKind::q8;
+    case Dtype::q4_1: return QuantKind::q4;
+    case Dtype::q8_0: return QuantKind::q8;
   }
   return QuantKind::f32;
 }
@@ -105,21 +101,16 @@ Result<QuantLayout> kernel_layout(const TensorRecord& tensor, std::string_view f
 
 bool convert_row(Dtype dtype, QuantKind kind, Bytes source, MutableBytes words, MutableBytes scales) {
   switch (dtype) {
-    case Dtype::q4_0:
-      return convert_q4_0(source, words, scales);
-    case Dtype::q4_1:
-      return convert_q4_1(source, words, scales);
-    case Dtype::q8_0:
-      return convert_q8_0(source, words, scales);
+    case Dtype::q4_0: return convert_q4_0(source, words, scales);
+    case Dtype::q4_1: return convert_q4_1(source, words, scales);
+    case Dtype::q8_0: return convert_q8_0(source, words, scales);
     case Dtype::f16:
       if (kind == QuantKind::f32) {
         widen_f16(source, words);
         return true;
       }
       [[fallthrough]];
-    case Dtype::f32:
-      std::memcpy(words.data(), source.data(), source.size());
-      return true;
+    case Dtype::f32: std::memcpy(words.data(), source.data(), source.size()); return true;
   }
   return false;
 }

@@ -67,7 +67,8 @@ Decoder Decoder::plan(const ModelSpec& spec, const DecoderOptions& options, Buff
         decoder.n_pages());
     const auto label = [i](std::string_view what) { return fmt::format("layer {} {}", i, what); };
     state.keys.push_back(buffers.plan_elements(label("keys"), BufferRole::kv_cache, activation, elements));
-    state.values.push_back(buffers.plan_elements(label("values"), BufferRole::kv_cache, activation, elements));
+    state.values.push_back(
+        buffers.plan_elements(label("values"), BufferRole::kv_cache, activation, elements));
   }
 
   ScratchPlan& scratch = decoder.scratch_;
@@ -87,8 +88,10 @@ Decoder Decoder::plan(const ModelSpec& spec, const DecoderOptions& options, Buff
   const kernels::SampleSizes sizes = kernels::sample_sizes(spec.n_valid_ids);
   scratch.maxima = buffers.plan_elements("sampler maxima", BufferRole::scratch, Dtype::u32, sizes.maxima);
   scratch.bounds = buffers.plan_elements("sampler bounds", BufferRole::scratch, Dtype::f32, 2);
-  scratch.weights = buffers.plan_elements("sampler weights", BufferRole::scratch, Dtype::f32, sizes.candidates);
-  scratch.indices = buffers.plan_elements("sampler indices", BufferRole::scratch, Dtype::u32, sizes.candidates);
+  scratch.weights =
+      buffers.plan_elements("sampler weights", BufferRole::scratch, Dtype::f32, sizes.candidates);
+  scratch.indices =
+      buffers.plan_elements("sampler indices", BufferRole::scratch, Dtype::u32, sizes.candidates);
   scratch.counts = buffers.plan_elements("sampler counts", BufferRole::scratch, Dtype::u32, sizes.counts);
   scratch.masses = buffers.plan_elements("sampler masses", BufferRole::scratch, Dtype::f32, sizes.masses);
   return decoder;
@@ -107,7 +110,8 @@ Body Decoder::record_body(const Weights& weights, const Buffers& buffers, std::u
                  {.table = weights.embedding, .step = shared.step, .tokens = shared.tokens, .out = shared.x});
   body.ends.push_back(body.recording.ops.size());
   for (std::uint32_t i = 0; i < spec_.layers.size(); ++i) {
-    record_attention(body.recording, i, spec_, std::get<AttentionSpec>(spec_.layers[i].mixer), weights.layers[i],
+    record_attention(body.recording, i, spec_, std::get<AttentionSpec>(spec_.layers[i].mixer),
+                     weights.layers[i],
                      {.step = shared.step,
                       .pages = shared.pages,
                       .rope = shared.rope,
@@ -153,10 +157,9 @@ gpu::Recording Decoder::record_head(const Weights& weights, const Buffers& buffe
 gpu::Recording Decoder::record_penalise(const Buffers& buffers) const {
   gpu::Recording recording = empty_recording(1);
   const State shared = state(buffers);
-  kernels::penalise(recording, {.n_valid = spec_.n_valid_ids,
-                                .step = shared.step,
-                                .seen = shared.seen,
-                                .logits = shared.logits});
+  kernels::penalise(
+      recording,
+      {.n_valid = spec_.n_valid_ids, .step = shared.step, .seen = shared.seen, .logits = shared.logits});
   return recording;
 }
 

@@ -18,12 +18,12 @@ struct DecoderOptions {
 
 // Buffers that all layers share, planned once.
 struct StatePlan {
-  Slot step{};    // Step
-  Slot tokens{};  // [max_rows] u32
-  Slot pages{};   // [n_pages] u32
-  Slot seen{};    // [vocab] u32
-  Slot rope{};    // [context, n_rotated / 2, 2] f32
-  std::vector<Slot> keys;    // a layer: [page][kv_head][slot][head_dim] activation type
+  Slot step{};             // Step
+  Slot tokens{};           // [max_rows] u32
+  Slot pages{};            // [n_pages] u32
+  Slot seen{};             // [vocab] u32
+  Slot rope{};             // [context, n_rotated / 2, 2] f32
+  std::vector<Slot> keys;  // a layer: [page][kv_head][slot][head_dim] activation type
   std::vector<Slot> values;
 };
 

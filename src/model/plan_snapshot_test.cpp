@@ -25,7 +25,8 @@ std::string describe(const gpu::Recording& recording) {
     for (const gpu::Const& value : op.program.consts) text += " " + describe(value);
     text += fmt::format(" grid {}x{}x{}", op.grid.x, op.grid.y, op.grid.z);
     if (op.grid.rows_axis != gpu::Grid::Axis::none) {
-      text += fmt::format(" rows on axis {} by {}", static_cast<int>(op.grid.rows_axis), op.grid.rows_per_workgroup);
+      text += fmt::format(" rows on axis {} by {}", static_cast<int>(op.grid.rows_axis),
+                          op.grid.rows_per_workgroup);
     }
     text += " buffers";
     for (const gpu::Binding& binding : op.bindings) {
@@ -47,10 +48,10 @@ std::string record_tiny_llama(const gpu::Target& target) {
   const Weights weights = plan->weights.bind(plan->buffers);
   const Decoder& decoder = plan->decoder;
   return describe(decoder.record_body(weights, plan->buffers, 1).recording) + "-- prefill\n" +
-         describe(decoder.record_body(weights, plan->buffers, decoder.options().max_rows).recording) + "-- head\n" +
-         describe(decoder.record_head(weights, plan->buffers)) + describe(decoder.record_penalise(plan->buffers)) +
-         describe(decoder.record_argmax(plan->buffers)) + describe(decoder.record_sample(plan->buffers)) +
-         describe(decoder.record_advance(plan->buffers));
+         describe(decoder.record_body(weights, plan->buffers, decoder.options().max_rows).recording) +
+         "-- head\n" + describe(decoder.record_head(weights, plan->buffers)) +
+         describe(decoder.record_penalise(plan->buffers)) + describe(decoder.record_argmax(plan->buffers)) +
+         describe(decoder.record_sample(plan->buffers)) + describe(decoder.record_advance(plan->buffers));
 }
 
 void expect_snapshot(const std::string& name, const std::string& text) {
@@ -58,10 +59,13 @@ void expect_snapshot(const std::string& name, const std::string& text) {
   if (std::getenv("ZTVM_UPDATE_SNAPSHOTS") != nullptr) {
     std::ofstream(std::string(ZTVM_SOURCE_DIR) + "/" + path, std::ios::binary) << text;
   }
-  EXPECT_EQ(text, test::read_source_file(path)) << path << " differs; ZTVM_UPDATE_SNAPSHOTS=1 writes it anew.";
+  EXPECT_EQ(text, test::read_source_file(path))
+      << path << " differs; ZTVM_UPDATE_SNAPSHOTS=1 writes it anew.";
 }
 
-TEST(PlanSnapshot, TinyLlamaOnACpuAdapter) { expect_snapshot("tiny_llama_cpu", record_tiny_llama({.cpu = true})); }
+TEST(PlanSnapshot, TinyLlamaOnACpuAdapter) {
+  expect_snapshot("tiny_llama_cpu", record_tiny_llama({.cpu = true}));
+}
 TEST(PlanSnapshot, TinyLlamaOnAGpu) {
   expect_snapshot("tiny_llama_gpu_f16", record_tiny_llama({.cpu = false, .f16 = true, .subgroups = true}));
 }

@@ -45,17 +45,20 @@ class WeightPlan::Builder {
   std::vector<load::UploadRequest> requests_;
 };
 
-Result<std::vector<const load::TensorRecord*>> WeightPlan::Builder::find_sources(const MatrixSpec& spec) const {
+Result<std::vector<const load::TensorRecord*>> WeightPlan::Builder::find_sources(
+    const MatrixSpec& spec) const {
   std::vector<const load::TensorRecord*> found;
   for (const MatrixSource& source : spec.sources) {
     const std::array<std::uint64_t, 2> shape = {source.rows, spec.dim};
     auto tensor = file_.require(source.tensor, shape);
     if (!tensor) return forward(tensor);
     if (!found.empty() && (*tensor)->dtype != found.front()->dtype) {
-      return fail(ErrorCode::unsupported,
-                  fmt::format("Tensor \"{}\" is {}, but \"{}\" is {}; this engine fuses them and needs one type, in {}.",
-                              source.tensor, load::info((*tensor)->dtype).name, found.front()->name,
-                              load::info(found.front()->dtype).name, file_.name));
+      return fail(
+          ErrorCode::unsupported,
+          fmt::format(
+              "Tensor \"{}\" is {}, but \"{}\" is {}; this engine fuses them and needs one type, in {}.",
+              source.tensor, load::info((*tensor)->dtype).name, found.front()->name,
+              load::info(found.front()->dtype).name, file_.name));
     }
     found.push_back(*tensor);
   }
@@ -69,7 +72,8 @@ void WeightPlan::Builder::plan_parts(const std::string& label, PlannedMatrix& ma
   for (std::uint32_t first = 0; first < matrix.rows; first += rows_per_part) {
     PlannedMatrix::Part part = {.first_row = first, .n_rows = std::min(rows_per_part, matrix.rows - first)};
     const std::string suffix = rows_per_part == matrix.rows ? "" : fmt::format(" rows {}", first);
-    part.words = buffers_.plan(label + suffix, BufferRole::weights, part.n_rows * layout.words_bytes_per_row());
+    part.words =
+        buffers_.plan(label + suffix, BufferRole::weights, part.n_rows * layout.words_bytes_per_row());
     part.scales = layout.has_scales() ? buffers_.plan(label + suffix + " scales", BufferRole::weights,
                                                       part.n_rows * layout.scales_bytes_per_row())
                                       : part.words;
@@ -79,7 +83,8 @@ void WeightPlan::Builder::plan_parts(const std::string& label, PlannedMatrix& ma
 
 void WeightPlan::Builder::request(const load::TensorRecord& tensor, const MatrixSource& source,
                                   std::uint64_t first_row, const PlannedMatrix& matrix) {
-  load::UploadRequest request = {.tensor = &tensor, .unpermute_head_dim = source.unpermute_head_dim, .targets = {}};
+  load::UploadRequest request = {
+      .tensor = &tensor, .unpermute_head_dim = source.unpermute_head_dim, .targets = {}};
   const std::uint64_t last_row = first_row + source.rows;
   for (const PlannedMatrix::Part& part : matrix.parts) {
     const std::uint64_t from = std::max<std::uint64_t>(first_row, part.first_row);
@@ -115,14 +120,16 @@ Result<Slot> WeightPlan::Builder::vector(const std::string& name, std::uint32_t 
   if (!tensor) return forward(tensor);
   const Slot slot = buffers_.plan_elements(name, BufferRole::weights, gpu::Dtype::f32, dim);
   const auto number = static_cast<std::uint32_t>(slot);
-  requests_.push_back({.tensor = *tensor,
-                       .unpermute_head_dim = 0,
-                       .targets = {{.words_slot = number, .scales_slot = number, .first_row = 0, .n_rows = 1}}});
+  requests_.push_back(
+      {.tensor = *tensor,
+       .unpermute_head_dim = 0,
+       .targets = {{.words_slot = number, .scales_slot = number, .first_row = 0, .n_rows = 1}}});
   return slot;
 }
 
-Result<WeightPlan> WeightPlan::make(const WeightNames& names, const ModelSpec& spec, const load::ModelFile& file,
-                                    std::uint64_t max_binding_bytes, Buffers& buffers) {
+Result<WeightPlan> WeightPlan::make(const WeightNames& names, const ModelSpec& spec,
+                                    const load::ModelFile& file, std::uint64_t max_binding_bytes,
+                                    Buffers& buffers) {
   Builder builder(file, max_binding_bytes, buffers);
   WeightPlan plan;
   Result<void> status;

@@ -59,12 +59,12 @@ struct PlannedMatrix {
 };
 
 struct LayerWeights {
-  gpu::Tensor mixer_norm;  // [dim] f32
-  kernels::Matrix qkv;     // [(n_heads + 2 n_kv_heads) head_dim, dim]
-  kernels::Matrix output;  // [dim, n_heads head_dim]
-  gpu::Tensor ffn_norm;    // [dim] f32
+  gpu::Tensor mixer_norm;   // [dim] f32
+  kernels::Matrix qkv;      // [(n_heads + 2 n_kv_heads) head_dim, dim]
+  kernels::Matrix output;   // [dim, n_heads head_dim]
+  gpu::Tensor ffn_norm;     // [dim] f32
   kernels::Matrix gate_up;  // [2 ffn_dim, dim], gate first
-  kernels::Matrix down;    // [dim, ffn_dim]
+  kernels::Matrix down;     // [dim, ffn_dim]
 };
 
 struct Weights {

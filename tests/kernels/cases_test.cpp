@@ -15,7 +15,9 @@ namespace {
 
 // One norm, changed by `change` before it is recorded.
 KernelCase changed_norm(std::function<void(gpu::Op&)> change) {
-  return {.kernel = "test", .name = "changed norm", .build = [change](CaseBuilder& builder, gpu::Recording& recording) {
+  return {.kernel = "test",
+          .name = "changed norm",
+          .build = [change](CaseBuilder& builder, gpu::Recording& recording) {
             rms_norm(recording, "norm",
                      {.dim = 96,
                       .eps = 1e-5f,

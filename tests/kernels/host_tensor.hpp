@@ -15,7 +15,9 @@ class HostTensor {
     std::size_t i = 0;
     for (const float value : values) view().store(i++, value);
   }
-  explicit HostTensor(const Step& step) : HostTensor(gpu::Dtype::u32, sizeof(Step) / 4) { store_step(view(), step); }
+  explicit HostTensor(const Step& step) : HostTensor(gpu::Dtype::u32, sizeof(Step) / 4) {
+    store_step(view(), step);
+  }
   static HostTensor words(std::initializer_list<std::uint32_t> values) {
     HostTensor tensor(gpu::Dtype::u32, values.size());
     std::size_t i = 0;

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "gpu/webgpu_device.hpp"
 #include "gpu/target.hpp"
+#include "gpu/webgpu_device.hpp"
 
 namespace ztvm::kernels {
 

@@ -41,7 +41,8 @@ struct Generated {
 // Runs a generation that was begun to its end, or throws.
 Generated run_to_end(engine::Engine& engine);
 // Begins with these ids, or throws, and runs to the end.
-Generated generate(engine::Engine& engine, std::span<const std::uint32_t> ids, const engine::GenerateOptions& options);
+Generated generate(engine::Engine& engine, std::span<const std::uint32_t> ids,
+                   const engine::GenerateOptions& options);
 
 nlohmann::json read_json(const std::string& path);
 std::vector<float> read_floats(const std::string& path);

@@ -31,14 +31,16 @@ std::string_view kind_name(gpu::AdapterKind kind) {
 
 std::string describe_caps(const gpu::Caps& caps) {
   const auto yes = [](bool value) { return value ? "yes" : "no"; };
-  std::string text = fmt::format("Adapter      {} ({})\nDriver       {}\n", caps.adapter, kind_name(caps.kind), caps.driver);
+  std::string text =
+      fmt::format("Adapter      {} ({})\nDriver       {}\n", caps.adapter, kind_name(caps.kind), caps.driver);
   text += fmt::format("Compiler     {}\n", caps.compiler == gpu::ShaderCompiler::naga ? "naga" : "Tint");
   text += fmt::format("Features     shader-f16 {}, subgroups {}", yes(caps.f16), yes(caps.subgroups));
   if (caps.subgroup_max > 0) text += fmt::format(" ({} to {} lanes)", caps.subgroup_min, caps.subgroup_max);
-  text += fmt::format("\nLimits       buffer {}, binding {}, {} storage buffers a shader, {} bytes of workgroup memory, {} "
-                      "invocations\n",
-                      format_bytes(caps.max_buffer_bytes), format_bytes(caps.max_binding_bytes), caps.max_bindings,
-                      caps.max_workgroup_bytes, caps.max_workgroup_invocations);
+  text += fmt::format(
+      "\nLimits       buffer {}, binding {}, {} storage buffers a shader, {} bytes of workgroup memory, {} "
+      "invocations\n",
+      format_bytes(caps.max_buffer_bytes), format_bytes(caps.max_binding_bytes), caps.max_bindings,
+      caps.max_workgroup_bytes, caps.max_workgroup_invocations);
   return text;
 }
 
@@ -49,7 +51,8 @@ struct KernelResult {
   std::string first_problem;
 };
 
-void run_into(KernelResult& result, gpu::Device& device, const gpu::Target& target, const kernels::KernelCase& test) {
+void run_into(KernelResult& result, gpu::Device& device, const gpu::Target& target,
+              const kernels::KernelCase& test) {
   ++result.n_cases;
   const auto outcome = kernels::run_case(device, target, test);
   std::string problem;

@@ -44,16 +44,17 @@ std::string memory_plan(const engine::ModelPlan& plan, const gpu::Caps& caps, co
   std::uint64_t largest = 0;
   for (const model::PlannedBuffer& buffer : buffers.planned()) largest = std::max(largest, buffer.n_bytes);
   const std::uint64_t limit = std::min(caps.max_binding_bytes, caps.max_buffer_bytes);
-  std::string text = fmt::format("Memory plan for a context of {} tokens, kernel set \"{}\", on {}:\n", plan.context,
-                                 gpu::describe(target), caps.adapter);
+  std::string text = fmt::format("Memory plan for a context of {} tokens, kernel set \"{}\", on {}:\n",
+                                 plan.context, gpu::describe(target), caps.adapter);
   text += buffer_table(buffers);
   for (const BufferRole role :
        {BufferRole::weights, BufferRole::kv_cache, BufferRole::state, BufferRole::scratch}) {
     text += fmt::format("  {:<10} {:>10}\n", model::to_string(role), format_bytes(buffers.total_bytes(role)));
   }
   text += fmt::format("  {:<10} {:>10}\n", "total", format_bytes(buffers.total_bytes()));
-  text += fmt::format("  The largest buffer has {}; the adapter binds at most {}: {}.\n", format_bytes(largest),
-                      format_bytes(limit), largest <= limit ? "it fits" : "it does NOT fit");
+  text +=
+      fmt::format("  The largest buffer has {}; the adapter binds at most {}: {}.\n", format_bytes(largest),
+                  format_bytes(limit), largest <= limit ? "it fits" : "it does NOT fit");
   return text;
 }
 
@@ -79,7 +80,8 @@ int inspect(const ModelOptions& options) {
 }  // namespace
 
 void add_inspect_command(CLI::App& program, Action& action) {
-  CLI::App& command = *program.add_subcommand("inspect", "Shows what a model file holds and the memory it needs");
+  CLI::App& command =
+      *program.add_subcommand("inspect", "Shows what a model file holds and the memory it needs");
   auto options = std::make_shared<ModelOptions>();
   add_model_argument(command, options->model);
   add_context_option(command, options->context);

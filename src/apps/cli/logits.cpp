@@ -45,7 +45,8 @@ int logits(const LogitsOptions& options) {
     std::error_code error;
     std::filesystem::create_directories(options.hidden, error);
     if (error) {
-      return report({ErrorCode::io, fmt::format("Cannot create folder \"{}\": {}.", options.hidden, error.message())});
+      return report(
+          {ErrorCode::io, fmt::format("Cannot create folder \"{}\": {}.", options.hidden, error.message())});
     }
   }
   const auto values = model->engine->compute_logits(options.ids, make_sink(options.hidden));
@@ -59,7 +60,8 @@ int logits(const LogitsOptions& options) {
 }  // namespace
 
 void add_logits_command(CLI::App& program, Action& action) {
-  CLI::App& command = *program.add_subcommand("logits", "Writes the last token's logits as raw little-endian f32");
+  CLI::App& command =
+      *program.add_subcommand("logits", "Writes the last token's logits as raw little-endian f32");
   auto options = std::make_shared<LogitsOptions>();
   add_model_argument(command, options->model.model);
   command.add_option("--ids", options->ids_text, "Token ids of the prompt: 1,2,3")->required();

@@ -63,7 +63,8 @@ int tokenize(const TokenizeOptions& options) {
 void add_tokenize_command(CLI::App& program, Action& action) {
   CLI::App& command = *program.add_subcommand("tokenize", "Answers JSON lines: {text}, {ids} or {messages}");
   auto options = std::make_shared<TokenizeOptions>();
-  command.add_option("TOKENIZER_OR_MODEL", options->source, "tokenizer.json, its folder, or a model")->required();
+  command.add_option("TOKENIZER_OR_MODEL", options->source, "tokenizer.json, its folder, or a model")
+      ->required();
   command.add_flag("--vendor", options->vendor,
                    "Encode a rendered chat as a whole, so that content can spell control tokens");
   command.callback([options, &action] { action = [options] { return tokenize(*options); }; });

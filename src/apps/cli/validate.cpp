@@ -31,7 +31,8 @@ int validate(ModelOptions options) {
   const auto model = load_model(options, [](std::uint64_t, std::uint64_t) {});
   if (!model) return report(model.error());
   engine::Engine& engine = *model->engine;
-  auto begun = engine.begin_ids(make_prompt(), {.sampler = {}, .max_tokens = k_new_tokens, .ignore_eos = true});
+  auto begun =
+      engine.begin_ids(make_prompt(), {.sampler = {}, .max_tokens = k_new_tokens, .ignore_eos = true});
   if (!begun) return report(begun.error());
   while (true) {
     const auto event = engine.step(true);
@@ -43,16 +44,17 @@ int validate(ModelOptions options) {
     if (event->finish != engine::FinishReason::none) break;
   }
   const std::string adapter = model->device->caps().adapter;
-  print_now(reference_only ? fmt::format("The oracles ran on the CPU; there is no GPU to compare them with.\n")
-                           : fmt::format("All {} ops agree on {}.\n", report_data.n_ops, adapter));
+  print_now(reference_only
+                ? fmt::format("The oracles ran on the CPU; there is no GPU to compare them with.\n")
+                : fmt::format("All {} ops agree on {}.\n", report_data.n_ops, adapter));
   return k_exit_ok;
 }
 
 }  // namespace
 
 void add_validate_command(CLI::App& program, Action& action) {
-  CLI::App& command =
-      *program.add_subcommand("validate", "Runs the model op by op beside its oracles and tells the first that differs");
+  CLI::App& command = *program.add_subcommand(
+      "validate", "Runs the model op by op beside its oracles and tells the first that differs");
   auto options = std::make_shared<ModelOptions>();
   add_model_argument(command, options->model);
   add_backend_options(command, *options);

@@ -7,7 +7,9 @@ void advance(gpu::Recording& recording, const Advance& args) {
   recording.ops.push_back({
       .name = "advance",
       .program = {.body = "advance", .parts = {"step"}, .consts = {}},
-      .bindings = {{args.step, Access::read_write}, {args.tokens, Access::read_write}, {args.seen, Access::read_write}},
+      .bindings = {{args.step, Access::read_write},
+                   {args.tokens, Access::read_write},
+                   {args.seen, Access::read_write}},
       .grid = {},
       .oracle = advance_reference,
   });

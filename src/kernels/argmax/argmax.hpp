@@ -23,8 +23,9 @@ struct BlockMaxima {
   std::string_view name;
   std::uint32_t n_valid = 0;
   std::uint32_t block = 0;
-  gpu::Tensor logits;      // [vocab] f32
-  gpu::Tensor candidates;  // [div_up(n_valid, block), 4] u32: value bits, index, logits that are not finite, 0
+  gpu::Tensor logits;  // [vocab] f32
+  gpu::Tensor
+      candidates;  // [div_up(n_valid, block), 4] u32: value bits, index, logits that are not finite, 0
 };
 void find_block_maxima(gpu::Recording& recording, const BlockMaxima& args);
 

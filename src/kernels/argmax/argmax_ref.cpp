@@ -6,7 +6,8 @@
 
 namespace ztvm::kernels {
 
-void block_maxima_reference(std::span<const gpu::HostView> views, std::uint32_t n_valid, std::uint32_t block) {
+void block_maxima_reference(std::span<const gpu::HostView> views, std::uint32_t n_valid,
+                            std::uint32_t block) {
   for (std::uint32_t first = 0, b = 0; first < n_valid; first += block, ++b) {
     float best = std::numeric_limits<float>::lowest();
     std::uint32_t best_index = first;

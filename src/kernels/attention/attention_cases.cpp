@@ -63,9 +63,11 @@ std::vector<KernelCase> attention_cases() {
       make_case({k_smollm2, 90, 3, 3, Fill::zeros}, "equal scores", false),
       make_case({k_smollm2, 90, 3, 3, Fill::constant, Fill::constant}, "equal large scores", false),
       make_case({k_smollm2, 90, 3, 3, Fill::outliers}, "outliers in q", false),
-      make_case({k_smollm2, 90, 3, 3, Fill::normal, Fill::normal, Fill::outliers}, "outliers in values", false),
+      make_case({k_smollm2, 90, 3, 3, Fill::normal, Fill::normal, Fill::outliers}, "outliers in values",
+                false),
       make_case({k_smollm2, 90, 3, 3, Fill::denormals, Fill::denormals, Fill::denormals}, "denormals", false),
-      make_case({k_smollm2, 90, 3, 3, Fill::normal, Fill::normal, Fill::alternating}, "alternating values", false),
+      make_case({k_smollm2, 90, 3, 3, Fill::normal, Fill::normal, Fill::alternating}, "alternating values",
+                false),
   };
   for (const std::uint32_t position : {15u, 16u, 17u, 63u, 64u}) {
     cases.push_back(make_case({k_smollm2, position, 1, 1}, "border", false));

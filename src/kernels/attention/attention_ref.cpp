@@ -31,7 +31,8 @@ void attention_reference(std::span<const gpu::HostView> views, const AttentionSh
         const std::size_t first = cache_index(shape, views[4], kv_head, k);
         for (std::size_t i = 0; i < shape.head_dim; ++i) out[i] += weights[k] * views[3].load(first + i);
       }
-      for (std::size_t i = 0; i < shape.head_dim; ++i) views[5].store(at + i, static_cast<float>(out[i] / sum));
+      for (std::size_t i = 0; i < shape.head_dim; ++i)
+        views[5].store(at + i, static_cast<float>(out[i] / sum));
     }
   }
 }

@@ -34,9 +34,9 @@ TEST(Attention, OracleByHand) {
   HostTensor q(gpu::Dtype::f32, 16);
   q.view().store(4, 2.0f);
   HostTensor out(gpu::Dtype::f32, 16);
-  attention_reference(
-      std::array{step.view(), q.view(), cache.keys.view(), cache.values.view(), cache.pages.view(), out.view()},
-      k_shape);
+  attention_reference(std::array{step.view(), q.view(), cache.keys.view(), cache.values.view(),
+                                 cache.pages.view(), out.view()},
+                      k_shape);
   EXPECT_FLOAT_EQ(out[0], 4.5f);
   EXPECT_FLOAT_EQ(out[4], 4.0f);
   EXPECT_FLOAT_EQ(out[8 + 3], 15.0f);
@@ -52,9 +52,9 @@ TEST(Attention, OracleIsCausal) {
   HostTensor step(Step{.n_rows = 3, .position = 0});
   HostTensor q(gpu::Dtype::f32, 3 * 16);
   HostTensor out(gpu::Dtype::f32, 3 * 16);
-  attention_reference(
-      std::array{step.view(), q.view(), cache.keys.view(), cache.values.view(), cache.pages.view(), out.view()},
-      k_shape);
+  attention_reference(std::array{step.view(), q.view(), cache.keys.view(), cache.values.view(),
+                                 cache.pages.view(), out.view()},
+                      k_shape);
   EXPECT_FLOAT_EQ(out[0], 1.0f);
   EXPECT_FLOAT_EQ(out[16], 1.5f);
   EXPECT_FLOAT_EQ(out[32], 2.0f);
@@ -69,9 +69,9 @@ TEST(Attention, OracleOfLargeScoresIsFinite) {
   HostTensor q(gpu::Dtype::f32, 16);
   q.view().store(0, 1e4f);
   HostTensor out(gpu::Dtype::f32, 16);
-  attention_reference(
-      std::array{step.view(), q.view(), cache.keys.view(), cache.values.view(), cache.pages.view(), out.view()},
-      k_shape);
+  attention_reference(std::array{step.view(), q.view(), cache.keys.view(), cache.values.view(),
+                                 cache.pages.view(), out.view()},
+                      k_shape);
   EXPECT_EQ(out[0], 5.0f);
 }
 

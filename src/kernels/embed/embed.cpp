@@ -23,7 +23,8 @@ void embed(gpu::Recording& recording, const Embed& args) {
                      {args.tokens, Access::read},
                      {args.out, Access::read_write}},
         .grid = {.x = div_up(n_groups, workgroup), .rows_axis = gpu::Grid::Axis::y},
-        .oracle = [=](std::span<const gpu::HostView> views) { embed_reference(views, kind, dim, first, count); },
+        .oracle =
+            [=](std::span<const gpu::HostView> views) { embed_reference(views, kind, dim, first, count); },
         .tolerance = gpu::sum_tolerance(1, gpu::Dtype::f32),
     });
   }

@@ -29,8 +29,8 @@ void build(const EmbedCase& c, CaseBuilder& builder, gpu::Recording& recording) 
 
 KernelCase make_case(const EmbedCase& c, std::string_view what, bool quick) {
   return {.kernel = "embed",
-          .name = fmt::format("{}: {} {}x{}, {} of {} rows, {} parts", what, to_string(c.kind), c.vocab, c.dim, c.n_rows,
-                              c.max_rows, c.n_parts),
+          .name = fmt::format("{}: {} {}x{}, {} of {} rows, {} parts", what, to_string(c.kind), c.vocab,
+                              c.dim, c.n_rows, c.max_rows, c.n_parts),
           .build = [c](CaseBuilder& builder, gpu::Recording& recording) { build(c, builder, recording); },
           .max_rows = c.max_rows,
           .quick = quick};

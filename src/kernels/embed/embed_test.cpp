@@ -20,8 +20,8 @@ TEST(Embed, OracleByHand) {
   HostTensor step(Step{.n_rows = 3});
   HostTensor tokens = HostTensor::words({11, 9, 10, 11});
   HostTensor out(gpu::Dtype::f32, 4 * 32);
-  embed_reference(std::array{words.view(), scales.view(), step.view(), tokens.view(), out.view()}, QuantKind::q8, 32,
-                  10, 2);
+  embed_reference(std::array{words.view(), scales.view(), step.view(), tokens.view(), out.view()},
+                  QuantKind::q8, 32, 10, 2);
   for (std::size_t i = 0; i < 32; ++i) {
     EXPECT_EQ(out[i], -6.0f);
     EXPECT_EQ(out[32 + i], 0.0f) << "token 9 is in another part";

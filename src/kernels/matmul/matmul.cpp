@@ -44,8 +44,8 @@ std::optional<Rows4> plan_rows4(const gpu::Recording& recording, const Matmul& a
 std::vector<gpu::Const> shape_consts(const MatmulShape& shape) {
   const bool pair = shape.epilogue == Epilogue::swiglu;
   return {gpu::const_u32("N_GROUPS", shape.dim / k_quant_group), gpu::const_u32("N_MATS", pair ? 2 : 1),
-          gpu::const_u32("PAIR_OFFSET", pair ? shape.n_out : 0), gpu::const_u32("OUT_STRIDE", shape.out_stride),
-          gpu::const_u32("OUT_FIRST", shape.out_first)};
+          gpu::const_u32("PAIR_OFFSET", pair ? shape.n_out : 0),
+          gpu::const_u32("OUT_STRIDE", shape.out_stride), gpu::const_u32("OUT_FIRST", shape.out_first)};
 }
 
 std::vector<gpu::Binding> bindings_of(const Matmul& args, const MatrixPart& part) {
@@ -57,8 +57,8 @@ std::vector<gpu::Binding> bindings_of(const Matmul& args, const MatrixPart& part
           {args.out, Access::read_write}};
 }
 
-void record_rows4(gpu::Recording& recording, std::string_view name, const Matmul& args, const MatrixPart& part,
-                  MatmulShape shape, const Rows4& plan) {
+void record_rows4(gpu::Recording& recording, std::string_view name, const Matmul& args,
+                  const MatrixPart& part, MatmulShape shape, const Rows4& plan) {
   const std::uint32_t n_groups = shape.dim / k_quant_group;
   const std::uint32_t chunk = div_up(n_groups, plan.n_chunks);
   for (std::uint32_t first = 0; first < n_groups; first += chunk) {
@@ -84,16 +84,15 @@ void record_rows4(gpu::Recording& recording, std::string_view name, const Matmul
 }
 
 // Any number of rows: workgroups or threads own a column and a tile of rows.
-void record_tiles(gpu::Recording& recording, std::string_view name, const Matmul& args, const MatrixPart& part,
-                  const MatmulShape& shape) {
+void record_tiles(gpu::Recording& recording, std::string_view name, const Matmul& args,
+                  const MatrixPart& part, const MatmulShape& shape) {
   const gpu::Target& target = recording.target;
   const std::uint32_t tile = args.rows == Rows::all ? matmul_tile(recording.max_rows) : 1;
   const std::uint32_t workgroup = target.cpu ? 16 : 64;
-  gpu::Program program = {
-      .body = target.cpu ? "matmul_cpu" : "matmul_gpu",
-      .parts = {"step", shape.rows == Rows::all ? "rows_all" : "rows_last", weights_part(shape.kind),
-                epilogue_part(shape.epilogue)},
-      .consts = shape_consts(shape)};
+  gpu::Program program = {.body = target.cpu ? "matmul_cpu" : "matmul_gpu",
+                          .parts = {"step", shape.rows == Rows::all ? "rows_all" : "rows_last",
+                                    weights_part(shape.kind), epilogue_part(shape.epilogue)},
+                          .consts = shape_consts(shape)};
   program.consts.push_back(gpu::const_u32("N_OUT", shape.n_out));
   program.consts.push_back(gpu::const_u32("TILE", tile));
   program.consts.push_back(gpu::const_u32("WORKGROUP", workgroup));

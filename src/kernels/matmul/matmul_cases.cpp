@@ -40,21 +40,23 @@ void build(const MatmulCase& c, CaseBuilder& builder, gpu::Recording& recording)
           .rows = c.rows,
           .step = builder.step({.n_rows = c.n_rows}),
           .x = builder.tensor(builder.activation(), std::size_t{x_rows} * c.dim, c.x),
-          .out = builder.tensor(f32_out ? gpu::Dtype::f32 : builder.activation(), std::size_t{c.max_rows} * columns,
-                                Fill::normal)});
+          .out = builder.tensor(f32_out ? gpu::Dtype::f32 : builder.activation(),
+                                std::size_t{c.max_rows} * columns, Fill::normal)});
 }
 
 KernelCase make_case(const MatmulCase& c, std::string_view what, bool quick) {
   return {.kernel = "matmul",
-          .name = fmt::format("{}: {} {} {}x{}, {} of {} rows{}", what, ztvm::to_string(c.kind), to_string(c.epilogue),
-                              c.n_weight_rows, c.dim, c.n_rows, c.max_rows, c.rows == Rows::last ? ", last" : ""),
+          .name = fmt::format("{}: {} {} {}x{}, {} of {} rows{}", what, ztvm::to_string(c.kind),
+                              to_string(c.epilogue), c.n_weight_rows, c.dim, c.n_rows, c.max_rows,
+                              c.rows == Rows::last ? ", last" : ""),
           .build = [c](CaseBuilder& builder, gpu::Recording& recording) { build(c, builder, recording); },
           .max_rows = c.max_rows,
           .quick = quick};
 }
 
 constexpr std::array k_kinds = {QuantKind::f32, QuantKind::f16, QuantKind::q8, QuantKind::q4};
-constexpr std::array k_epilogues = {Epilogue::store, Epilogue::store_f32, Epilogue::add_residual, Epilogue::swiglu};
+constexpr std::array k_epilogues = {Epilogue::store, Epilogue::store_f32, Epilogue::add_residual,
+                                    Epilogue::swiglu};
 
 // Every kind with every epilogue, at sizes that fill no tile and no workgroup.
 void add_combinations(std::vector<KernelCase>& cases) {
@@ -106,7 +108,8 @@ void add_one_row(std::vector<KernelCase>& cases) {
   for (const QuantKind kind : {QuantKind::q8, QuantKind::q4}) {
     const auto add = [&](Epilogue epilogue, std::uint32_t n_weight_rows, std::uint32_t dim, bool quick) {
       cases.push_back(
-          make_case({.kind = kind, .epilogue = epilogue, .n_weight_rows = n_weight_rows, .dim = dim}, "one row", quick));
+          make_case({.kind = kind, .epilogue = epilogue, .n_weight_rows = n_weight_rows, .dim = dim},
+                    "one row", quick));
     };
     add(Epilogue::store, 4, 32, false);
     add(Epilogue::store_f32, 100, 96, true);
@@ -129,16 +132,30 @@ void add_one_row(std::vector<KernelCase>& cases) {
 
 // The matrices of the models: qkv, output, gate and up, down, head.
 void add_true_shapes(std::vector<KernelCase>& cases) {
-  const auto add = [&](MatmulCase c, std::string_view what, bool quick) { cases.push_back(make_case(c, what, quick)); };
+  const auto add = [&](MatmulCase c, std::string_view what, bool quick) {
+    cases.push_back(make_case(c, what, quick));
+  };
   for (const std::uint32_t max_rows : {1u, 64u}) {
     const std::uint32_t n_rows = max_rows;
     const bool quick = max_rows == 1;
     add({.n_weight_rows = 960, .dim = 576, .n_rows = n_rows, .max_rows = max_rows}, "SmolLM2 qkv", quick);
-    add({.epilogue = Epilogue::add_residual, .n_weight_rows = 576, .dim = 576, .n_rows = n_rows, .max_rows = max_rows},
+    add({.epilogue = Epilogue::add_residual,
+         .n_weight_rows = 576,
+         .dim = 576,
+         .n_rows = n_rows,
+         .max_rows = max_rows},
         "SmolLM2 output", quick);
-    add({.epilogue = Epilogue::swiglu, .n_weight_rows = 3072, .dim = 576, .n_rows = n_rows, .max_rows = max_rows},
+    add({.epilogue = Epilogue::swiglu,
+         .n_weight_rows = 3072,
+         .dim = 576,
+         .n_rows = n_rows,
+         .max_rows = max_rows},
         "SmolLM2 gate and up", quick);
-    add({.epilogue = Epilogue::add_residual, .n_weight_rows = 576, .dim = 1536, .n_rows = n_rows, .max_rows = max_rows},
+    add({.epilogue = Epilogue::add_residual,
+         .n_weight_rows = 576,
+         .dim = 1536,
+         .n_rows = n_rows,
+         .max_rows = max_rows},
         "SmolLM2 down", quick);
   }
   const MatmulCase head = {.kind = QuantKind::q8,
@@ -174,8 +191,9 @@ std::vector<KernelCase> matmul_cases() {
                              .max_rows = 2},
                             "wide grid", false));
   for (const QuantKind kind : k_kinds) {
-    cases.push_back(make_case({.kind = kind, .n_weight_rows = 23, .dim = 64, .n_rows = 6, .max_rows = 6, .n_parts = 4},
-                              "parts", false));
+    cases.push_back(
+        make_case({.kind = kind, .n_weight_rows = 23, .dim = 64, .n_rows = 6, .max_rows = 6, .n_parts = 4},
+                  "parts", false));
   }
   return cases;
 }

@@ -43,7 +43,8 @@ void run(const MatmulShape& shape, std::uint32_t n_rows, HostTensor& out) {
 
 TEST(Matmul, OracleByHand) {
   HostTensor out = {7.0f, 7.0f, 7.0f, 7.0f, 7.0f, 7.0f};
-  run({.dim = k_dim, .n_elements = k_dim, .n_out = 2, .out_stride = 2, .epilogue = Epilogue::store_f32}, 3, out);
+  run({.dim = k_dim, .n_elements = k_dim, .n_out = 2, .out_stride = 2, .epilogue = Epilogue::store_f32}, 3,
+      out);
   EXPECT_EQ(out[0], 528.0f);  // 32 * 33 / 2
   EXPECT_EQ(out[1], 0.0f);
   EXPECT_EQ(out[2], 4.0f);
@@ -54,7 +55,13 @@ TEST(Matmul, OracleByHand) {
 
 TEST(Matmul, OracleOfAPart) {
   HostTensor out = {7.0f, 7.0f, 7.0f, 7.0f, 7.0f};
-  run({.dim = k_dim, .n_elements = k_dim, .n_out = 2, .out_stride = 5, .out_first = 3, .epilogue = Epilogue::store}, 1, out);
+  run({.dim = k_dim,
+       .n_elements = k_dim,
+       .n_out = 2,
+       .out_stride = 5,
+       .out_first = 3,
+       .epilogue = Epilogue::store},
+      1, out);
   EXPECT_EQ(out[2], 7.0f);
   EXPECT_EQ(out[3], 528.0f);
   EXPECT_EQ(out[4], 0.0f);
@@ -62,7 +69,8 @@ TEST(Matmul, OracleOfAPart) {
 
 TEST(Matmul, OracleAddsToTheResidual) {
   HostTensor out = {10.0f, 20.0f, 30.0f, 40.0f};
-  run({.dim = k_dim, .n_elements = k_dim, .n_out = 2, .out_stride = 2, .epilogue = Epilogue::add_residual}, 2, out);
+  run({.dim = k_dim, .n_elements = k_dim, .n_out = 2, .out_stride = 2, .epilogue = Epilogue::add_residual}, 2,
+      out);
   EXPECT_EQ(out[0], 538.0f);
   EXPECT_EQ(out[1], 20.0f);
   EXPECT_EQ(out[2], 34.0f);
@@ -91,7 +99,13 @@ TEST(Matmul, OracleOfSwiglu) {
 
 TEST(Matmul, OracleOfTheLastRowReadsRowZero) {
   HostTensor out = {7.0f, 7.0f, 7.0f};
-  run({.dim = k_dim, .n_elements = k_dim, .n_out = 2, .out_stride = 2, .epilogue = Epilogue::store, .rows = Rows::last}, 3, out);
+  run({.dim = k_dim,
+       .n_elements = k_dim,
+       .n_out = 2,
+       .out_stride = 2,
+       .epilogue = Epilogue::store,
+       .rows = Rows::last},
+      3, out);
   EXPECT_EQ(out[0], 528.0f);
   EXPECT_EQ(out[1], 0.0f);
   EXPECT_EQ(out[2], 7.0f);

@@ -26,12 +26,9 @@ KernelCase make_case(std::uint32_t n_valid, std::uint32_t n_padded, float penalt
 
 std::vector<KernelCase> penalise_cases() {
   return {
-      make_case(49152, 49152, 1.3f, Fill::normal, true),
-      make_case(63, 100, 0.5f, Fill::normal, true),
-      make_case(1, 1, 10.0f, Fill::constant, false),
-      make_case(65, 65, 1.1f, Fill::zeros, false),
-      make_case(500, 512, 1.1f, Fill::outliers, false),
-      make_case(500, 512, 1.0f, Fill::normal, false),
+      make_case(49152, 49152, 1.3f, Fill::normal, true), make_case(63, 100, 0.5f, Fill::normal, true),
+      make_case(1, 1, 10.0f, Fill::constant, false),     make_case(65, 65, 1.1f, Fill::zeros, false),
+      make_case(500, 512, 1.1f, Fill::outliers, false),  make_case(500, 512, 1.0f, Fill::normal, false),
   };
 }
 

@@ -28,6 +28,7 @@ void rope_kv(gpu::Recording& recording, std::string_view name, const RopeKv& arg
 std::vector<float> rope_table(std::uint32_t context, std::uint32_t n_rotated, double theta);
 
 // The oracle, on bindings step, qkv, rope, pages, q, keys, values.
-void rope_kv_reference(std::span<const gpu::HostView> views, const AttentionShape& shape, std::uint32_t n_rotated);
+void rope_kv_reference(std::span<const gpu::HostView> views, const AttentionShape& shape,
+                       std::uint32_t n_rotated);
 
 }  // namespace ztvm::kernels

@@ -36,8 +36,9 @@ void build(const RopeKvCase& c, CaseBuilder& builder, gpu::Recording& recording)
 
 KernelCase make_case(const RopeKvCase& c, std::string_view what, bool quick) {
   return {.kernel = "rope_kv",
-          .name = fmt::format("{}: {}/{} heads of {}, {} rotated, position {}, {} of {} rows", what, c.shape.n_heads,
-                              c.shape.n_kv_heads, c.shape.head_dim, c.n_rotated, c.position, c.n_rows, c.max_rows),
+          .name = fmt::format("{}: {}/{} heads of {}, {} rotated, position {}, {} of {} rows", what,
+                              c.shape.n_heads, c.shape.n_kv_heads, c.shape.head_dim, c.n_rotated, c.position,
+                              c.n_rows, c.max_rows),
           .build = [c](CaseBuilder& builder, gpu::Recording& recording) { build(c, builder, recording); },
           .max_rows = c.max_rows,
           .quick = quick};

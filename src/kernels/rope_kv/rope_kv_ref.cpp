@@ -5,7 +5,8 @@ namespace {
 
 // Copies a head with its first `n_rotated` elements rotated in halves.
 void rotate_head(const gpu::HostView& from, std::size_t source, const gpu::HostView& to, std::size_t target,
-                 const gpu::HostView& rope, std::size_t position, std::size_t head_dim, std::size_t n_rotated) {
+                 const gpu::HostView& rope, std::size_t position, std::size_t head_dim,
+                 std::size_t n_rotated) {
   const std::size_t half = n_rotated / 2;
   for (std::size_t j = 0; j < half; ++j) {
     const double c = rope.load((position * half + j) * 2);
@@ -20,7 +21,8 @@ void rotate_head(const gpu::HostView& from, std::size_t source, const gpu::HostV
 
 }  // namespace
 
-void rope_kv_reference(std::span<const gpu::HostView> views, const AttentionShape& shape, std::uint32_t n_rotated) {
+void rope_kv_reference(std::span<const gpu::HostView> views, const AttentionShape& shape,
+                       std::uint32_t n_rotated) {
   const Step step = load_step(views[0]);
   const gpu::HostView& qkv = views[1];
   const gpu::HostView& rope = views[2];
@@ -35,7 +37,8 @@ void rope_kv_reference(std::span<const gpu::HostView> views, const AttentionShap
     }
     for (std::size_t h = 0; h < shape.n_kv_heads; ++h) {
       const std::size_t target = cache_index(shape, pages, h, position);
-      rotate_head(qkv, source(shape.n_heads + h), views[5], target, rope, position, shape.head_dim, n_rotated);
+      rotate_head(qkv, source(shape.n_heads + h), views[5], target, rope, position, shape.head_dim,
+                  n_rotated);
       rotate_head(qkv, source(shape.n_heads + shape.n_kv_heads + h), views[6], target, rope, position,
                   shape.head_dim, 0);
     }

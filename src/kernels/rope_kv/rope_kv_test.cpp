@@ -34,8 +34,9 @@ TEST(RopeKv, OracleByHand) {
   HostTensor q(gpu::Dtype::f32, 4);
   HostTensor keys(gpu::Dtype::f32, 3 * 16 * 4);
   HostTensor values(gpu::Dtype::f32, 3 * 16 * 4);
-  rope_kv_reference(std::array{step.view(), qkv.view(), rope.view(), pages.view(), q.view(), keys.view(), values.view()},
-                    k_shape, 2);
+  rope_kv_reference(
+      std::array{step.view(), qkv.view(), rope.view(), pages.view(), q.view(), keys.view(), values.view()},
+      k_shape, 2);
   EXPECT_FLOAT_EQ(q[0], 1.0f * 0.6f - 2.0f * 0.8f);
   EXPECT_FLOAT_EQ(q[1], 2.0f * 0.6f + 1.0f * 0.8f);
   EXPECT_EQ(q[2], 3.0f);

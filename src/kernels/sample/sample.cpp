@@ -34,7 +34,10 @@ std::uint32_t sample_slice(std::uint32_t n_valid) {
 
 SampleSizes sample_sizes(std::uint32_t n_valid) {
   const std::size_t slices = n_slices(n_valid);
-  return {.maxima = slices * 4, .candidates = slices * sample_slice(n_valid), .counts = slices * 2, .masses = slices};
+  return {.maxima = slices * 4,
+          .candidates = slices * sample_slice(n_valid),
+          .counts = slices * 2,
+          .masses = slices};
 }
 
 void sample(gpu::Recording& recording, const Sample& args) {

@@ -24,11 +24,11 @@ struct Sample {
   gpu::Tensor logits;         // [vocab] f32
   gpu::Tensor maxima;         // [slices, 4] u32, as argmax's candidates
   gpu::Tensor bounds;         // [2] f32: the largest logit, the cut
-  gpu::Tensor weights;        // [slices, slice] f32: the weights of a slice's candidates, then zeros up to four
-  gpu::Tensor indices;        // [slices, slice] u32: their tokens, ascending
-  gpu::Tensor counts;         // [slices, 2] u32: candidates, logits that are not finite
-  gpu::Tensor masses;         // [slices] f32: weight of all, for top-p without top-k; else 0
-  gpu::Tensor step;           // Step: choice and n_not_finite are written
+  gpu::Tensor weights;  // [slices, slice] f32: the weights of a slice's candidates, then zeros up to four
+  gpu::Tensor indices;  // [slices, slice] u32: their tokens, ascending
+  gpu::Tensor counts;   // [slices, 2] u32: candidates, logits that are not finite
+  gpu::Tensor masses;   // [slices] f32: weight of all, for top-p without top-k; else 0
+  gpu::Tensor step;     // Step: choice and n_not_finite are written
 };
 
 void sample(gpu::Recording& recording, const Sample& args);

@@ -49,8 +49,9 @@ void build(const SampleCase& c, CaseBuilder& builder, gpu::Recording& recording)
 
 KernelCase make_case(std::string_view what, const SampleCase& c, bool quick = false) {
   return {.kernel = "sample",
-          .name = fmt::format("{}: {} of {} logits, temperature {}, top-k {}, top-p {}, min-p {}", what, c.n_valid,
-                              c.n_padded, c.step.temperature, c.step.top_k, c.step.top_p, c.step.min_p),
+          .name = fmt::format("{}: {} of {} logits, temperature {}, top-k {}, top-p {}, min-p {}", what,
+                              c.n_valid, c.n_padded, c.step.temperature, c.step.top_k, c.step.top_p,
+                              c.step.min_p),
           .build = [c](CaseBuilder& builder, gpu::Recording& recording) { build(c, builder, recording); },
           .quick = quick};
 }
@@ -97,7 +98,8 @@ std::vector<KernelCase> sample_cases() {
        .step = usual,
        .spikes = {{0, k_nan}, {7, k_infinity}, {8, -k_infinity}, {600, -k_nan}}},
       true);
-  add("largest vocabulary, flat", {.n_valid = 248'320, .n_padded = 248'320, .step = filters(5.0f, 200'000, 0.9999f)});
+  add("largest vocabulary, flat",
+      {.n_valid = 248'320, .n_padded = 248'320, .step = filters(5.0f, 200'000, 0.9999f)});
   add("largest vocabulary", {.n_valid = 248'320, .n_padded = 248'320, .step = usual});
   add("one", {.n_valid = 1, .n_padded = 1, .step = usual});
   add("a few", {.n_valid = 5, .n_padded = 8, .step = filters(1.0f, 3)});
@@ -106,7 +108,8 @@ std::vector<KernelCase> sample_cases() {
   add("equal, greedy", {.n_valid = 600, .n_padded = 600, .step = filters(0.0f), .logits = Fill::constant});
   add("outliers", {.n_valid = 600, .n_padded = 600, .step = filters(1.0f), .logits = Fill::outliers});
   add("extremes", {.n_valid = 600, .n_padded = 600, .step = usual, .spikes = {{3, 3.4e38f}, {5, -3.4e38f}}});
-  add("nothing finite", {.n_valid = 2, .n_padded = 8, .step = usual, .spikes = {{0, k_nan}, {1, -k_infinity}}});
+  add("nothing finite",
+      {.n_valid = 2, .n_padded = 8, .step = usual, .spikes = {{0, k_nan}, {1, -k_infinity}}});
   return cases;
 }
 

@@ -43,7 +43,8 @@ void filter(std::vector<Candidate>& candidates, const Step& step, double all) {
     std::sort(weights.begin(), weights.end(), std::greater<>());
     return weights;
   };
-  if (step.top_k > 0 && step.top_k < candidates.size()) keep_from(candidates, sorted_weights()[step.top_k - 1]);
+  if (step.top_k > 0 && step.top_k < candidates.size())
+    keep_from(candidates, sorted_weights()[step.top_k - 1]);
   if (step.top_p < 1.0f && !candidates.empty()) {
     const double wanted = double{step.top_p} * (step.top_k > 0 ? total_weight(candidates) : all);
     const std::vector<double> weights = sorted_weights();
@@ -83,7 +84,8 @@ void sample_cut_reference(std::span<const gpu::HostView> views, std::uint32_t n_
   if (step.top_k > 0 && step.top_k <= maxima.size()) cut = maxima[step.top_k - 1];
   const double lowest_weight = 0.5 * std::max(double{step.min_p}, (1.0 - double{step.top_p}) / n_valid);
   if (lowest_weight > 0.0 && (step.top_k == 0 || step.top_p >= 1.0f)) {
-    cut = std::max(cut, largest + double{step.temperature} * std::log(lowest_weight) - 2.4e-7 * std::abs(largest));
+    cut = std::max(cut,
+                   largest + double{step.temperature} * std::log(lowest_weight) - 2.4e-7 * std::abs(largest));
   }
   if (step.temperature == 0.0f) cut = largest;
   views[2].store(0, static_cast<float>(largest));

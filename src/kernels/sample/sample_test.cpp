@@ -69,8 +69,8 @@ class Sampler {
   Step after_;
 };
 
-std::vector<std::uint32_t> draw_on_gpu(const gpu::Target& target, const std::vector<float>& logits, const Step& step,
-                                       std::uint32_t n_draws, Step* after = nullptr) {
+std::vector<std::uint32_t> draw_on_gpu(const gpu::Target& target, const std::vector<float>& logits,
+                                       const Step& step, std::uint32_t n_draws, Step* after = nullptr) {
   gpu::Device& device = *test_device();
   // One for all draws, because it keeps the pipelines.
   static const std::unique_ptr<gpu::Executor> executor = gpu::make_gpu_executor(device);
@@ -80,7 +80,8 @@ std::vector<std::uint32_t> draw_on_gpu(const gpu::Target& target, const std::vec
   return tokens;
 }
 
-std::vector<std::uint32_t> draw_on_host(const std::vector<float>& logits, const Step& step, std::uint32_t n_draws) {
+std::vector<std::uint32_t> draw_on_host(const std::vector<float>& logits, const Step& step,
+                                        std::uint32_t n_draws) {
   gpu::HostDevice device;
   Sampler sampler(device, {.cpu = true}, logits);
   const auto executor = gpu::make_reference_executor(device);
@@ -107,7 +108,8 @@ Distribution distribution(const std::vector<float>& logits, const Step& step) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return logits[a] > logits[b]; });
   std::vector<double> w(n);
-  for (std::size_t i = 0; i < n; ++i) w[i] = std::exp((double{logits[order[i]]} - logits[order[0]]) / step.temperature);
+  for (std::size_t i = 0; i < n; ++i)
+    w[i] = std::exp((double{logits[order[i]]} - logits[order[0]]) / step.temperature);
   std::size_t n_kept = step.top_k == 0 ? n : std::min<std::size_t>(step.top_k, n);
   Distribution d{.p = std::vector<double>(n)};
   if (n_kept < n) d.margin = std::min(d.margin, 1.0 - w[n_kept] / w[n_kept - 1]);
@@ -198,7 +200,8 @@ void expect_distributed(const std::vector<std::uint32_t>& tokens, const Distribu
     freedom += 1.0;
   }
   // The 99.99 % quantile of chi-squared (Wilson and Hilferty 1931).
-  const double limit = freedom * std::pow(1.0 - 2.0 / (9.0 * freedom) + 3.719 * std::sqrt(2.0 / (9.0 * freedom)), 3.0);
+  const double limit =
+      freedom * std::pow(1.0 - 2.0 / (9.0 * freedom) + 3.719 * std::sqrt(2.0 / (9.0 * freedom)), 3.0);
   EXPECT_LT(chi_squared, limit) << "with " << freedom << " degrees of freedom";
 }
 
@@ -295,7 +298,8 @@ TEST_F(SampleLimits, TiesAreAllKept) {
   const std::set<std::uint32_t> three = {0, 2, 3};
   EXPECT_EQ(drawn(ties, {.temperature = 1.0f, .top_k = 1}), three);
   EXPECT_EQ(drawn(ties, {.temperature = 1.0f, .top_p = 0.1f}), three);
-  EXPECT_EQ(drawn(ties, {.temperature = 0.0f}), std::set<std::uint32_t>{0}) << "argmax takes the lowest index";
+  EXPECT_EQ(drawn(ties, {.temperature = 0.0f}), std::set<std::uint32_t>{0})
+      << "argmax takes the lowest index";
 }
 
 TEST_F(SampleLimits, WhatIsNotFiniteIsNeverChosen) {

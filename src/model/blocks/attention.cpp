@@ -10,7 +10,8 @@
 namespace ztvm::model {
 
 void record_attention(gpu::Recording& recording, std::uint32_t layer, const ModelSpec& spec,
-                      const AttentionSpec& attention, const LayerWeights& weights, const AttentionBuffers& buffers) {
+                      const AttentionSpec& attention, const LayerWeights& weights,
+                      const AttentionBuffers& buffers) {
   const auto name = [layer](std::string_view op) { return fmt::format("layer {} {}", layer, op); };
   const kernels::AttentionShape shape = {
       .n_heads = attention.n_heads, .n_kv_heads = attention.n_kv_heads, .head_dim = attention.head_dim};

@@ -23,6 +23,7 @@ struct AttentionBuffers {
 };
 
 void record_attention(gpu::Recording& recording, std::uint32_t layer, const ModelSpec& spec,
-                      const AttentionSpec& attention, const LayerWeights& weights, const AttentionBuffers& buffers);
+                      const AttentionSpec& attention, const LayerWeights& weights,
+                      const AttentionBuffers& buffers);
 
 }  // namespace ztvm::model

@@ -7,8 +7,8 @@
 
 namespace ztvm::model {
 
-void record_mlp(gpu::Recording& recording, std::uint32_t layer, const ModelSpec& spec, const LayerWeights& weights,
-                const MlpBuffers& buffers) {
+void record_mlp(gpu::Recording& recording, std::uint32_t layer, const ModelSpec& spec,
+                const LayerWeights& weights, const MlpBuffers& buffers) {
   const auto name = [layer](std::string_view op) { return fmt::format("layer {} {}", layer, op); };
   kernels::rms_norm(recording, name("feed-forward norm"),
                     {.dim = spec.dim,

@@ -16,7 +16,7 @@ struct MlpBuffers {
   gpu::Tensor hidden;  // [max_rows, ffn_dim] activation type
 };
 
-void record_mlp(gpu::Recording& recording, std::uint32_t layer, const ModelSpec& spec, const LayerWeights& weights,
-                const MlpBuffers& buffers);
+void record_mlp(gpu::Recording& recording, std::uint32_t layer, const ModelSpec& spec,
+                const LayerWeights& weights, const MlpBuffers& buffers);
 
 }  // namespace ztvm::model

@@ -13,7 +13,8 @@ class Reader {
   std::uint32_t integer(std::string_view key, std::uint64_t low, std::uint64_t high) {
     return take(key, file_.metadata.get_uint(key), low, high);
   }
-  std::uint32_t integer_or(std::string_view key, std::uint32_t fallback, std::uint64_t low, std::uint64_t high) {
+  std::uint32_t integer_or(std::string_view key, std::uint32_t fallback, std::uint64_t low,
+                           std::uint64_t high) {
     auto value = file_.metadata.find_uint(key);
     if (!value) keep(forward(value).error());
     if (!value || !*value) return fallback;
@@ -24,8 +25,8 @@ class Reader {
     if (!value) keep(forward(value).error());
     const double result = value && *value ? **value : fallback;
     if (!(result >= low && result <= high)) {
-      keep({ErrorCode::corrupt_file, fmt::format("{} has {} in key \"{}\", expected {} to {}.", file_.tensors.name,
-                                                 result, key, low, high)});
+      keep({ErrorCode::corrupt_file, fmt::format("{} has {} in key \"{}\", expected {} to {}.",
+                                                 file_.tensors.name, result, key, low, high)});
       return low;
     }
     return result;
@@ -36,14 +37,15 @@ class Reader {
   Result<void> status() { return error_.text.empty() ? Result<void>() : std::unexpected(error_); }
 
  private:
-  std::uint32_t take(std::string_view key, Result<std::uint64_t> value, std::uint64_t low, std::uint64_t high) {
+  std::uint32_t take(std::string_view key, Result<std::uint64_t> value, std::uint64_t low,
+                     std::uint64_t high) {
     if (!value) {
       keep(forward(value).error());
       return static_cast<std::uint32_t>(low);
     }
     if (*value < low || *value > high) {
-      keep({ErrorCode::corrupt_file, fmt::format("{} has {} in key \"{}\", expected {} to {}.", file_.tensors.name,
-                                                 *value, key, low, high)});
+      keep({ErrorCode::corrupt_file, fmt::format("{} has {} in key \"{}\", expected {} to {}.",
+                                                 file_.tensors.name, *value, key, low, high)});
       return static_cast<std::uint32_t>(low);
     }
     return static_cast<std::uint32_t>(*value);
@@ -69,7 +71,9 @@ LayerNames layer_names(std::uint32_t index, const ModelSpec& spec, const Attenti
               .sources = {{name("attn_q"), q_rows, attention.head_dim},
                           {name("attn_k"), kv_rows, attention.head_dim},
                           {name("attn_v"), kv_rows, 0}}},
-      .output = {.label = label("attention output"), .dim = q_rows, .sources = {{name("attn_output"), spec.dim, 0}}},
+      .output = {.label = label("attention output"),
+                 .dim = q_rows,
+                 .sources = {{name("attn_output"), spec.dim, 0}}},
       .ffn_norm = name("ffn_norm"),
       .gate_up = {.label = label("gate and up"),
                   .dim = spec.dim,
@@ -86,8 +90,9 @@ Result<std::uint32_t> vocabulary_rows(const load::ModelFile& file) {
   }
   constexpr std::uint64_t k_most = 1u << 24;
   if (embedding->n_rows() == 0 || embedding->n_rows() > k_most) {
-    return fail(ErrorCode::corrupt_file, fmt::format("Tensor \"token_embd.weight\" has {} rows, expected 1 to {}, in {}.",
-                                                     embedding->n_rows(), k_most, file.name));
+    return fail(ErrorCode::corrupt_file,
+                fmt::format("Tensor \"token_embd.weight\" has {} rows, expected 1 to {}, in {}.",
+                            embedding->n_rows(), k_most, file.name));
   }
   return static_cast<std::uint32_t>(embedding->n_rows());
 }
@@ -102,7 +107,8 @@ Result<Family> llama_from_gguf(const load::GgufFile& file) {
   const std::uint32_t n_layers = reader.integer("llama.block_count", 1, 1024);
   spec.dim = reader.integer("llama.embedding_length", 32, 65536);
   spec.max_context = reader.integer("llama.context_length", 1, 1u << 24);
-  spec.rms_eps = static_cast<float>(reader.number_or("llama.attention.layer_norm_rms_epsilon", 1e-5, 0.0, 1.0));
+  spec.rms_eps =
+      static_cast<float>(reader.number_or("llama.attention.layer_norm_rms_epsilon", 1e-5, 0.0, 1.0));
   spec.rope_theta = reader.number_or("llama.rope.freq_base", 10000.0, 1.0, 1e12);
   const std::uint32_t ffn_dim = reader.integer("llama.feed_forward_length", 32, 1u << 20);
   AttentionSpec attention;
@@ -113,10 +119,11 @@ Result<Family> llama_from_gguf(const load::GgufFile& file) {
   if (auto status = reader.status(); !status) return forward(status);
 
   reader.require(attention.n_heads % attention.n_kv_heads == 0,
-                 fmt::format("has {} query heads and {} key-value heads, expected a multiple.", attention.n_heads,
-                             attention.n_kv_heads));
-  reader.require(attention.head_dim >= 2 && attention.head_dim % 2 == 0 && attention.head_dim <= 256,
-                 fmt::format("has heads of {} elements, expected an even number up to 256.", attention.head_dim));
+                 fmt::format("has {} query heads and {} key-value heads, expected a multiple.",
+                             attention.n_heads, attention.n_kv_heads));
+  reader.require(
+      attention.head_dim >= 2 && attention.head_dim % 2 == 0 && attention.head_dim <= 256,
+      fmt::format("has heads of {} elements, expected an even number up to 256.", attention.head_dim));
   reader.require(attention.n_rotated == attention.head_dim,
                  fmt::format("rotates {} of {} elements of a head, expected all.", attention.n_rotated,
                              attention.head_dim));
@@ -124,7 +131,8 @@ Result<Family> llama_from_gguf(const load::GgufFile& file) {
   if (!scaling) return forward(scaling);
   reader.require(!*scaling || **scaling == "none",
                  fmt::format("uses RoPE scaling \"{}\", expected none.", scaling->value_or("")));
-  reader.require(file.tensors.find("rope_freqs.weight") == nullptr, "has rope_freqs.weight (scaled RoPE), expected none.");
+  reader.require(file.tensors.find("rope_freqs.weight") == nullptr,
+                 "has rope_freqs.weight (scaled RoPE), expected none.");
   if (auto status = reader.status(); !status) return forward(status);
 
   auto rows = vocabulary_rows(file.tensors);
@@ -136,7 +144,8 @@ Result<Family> llama_from_gguf(const load::GgufFile& file) {
     spec.layers.push_back({.mixer = attention, .ffn = MlpSpec{ffn_dim}});
     family.names.layers.push_back(layer_names(i, spec, attention, ffn_dim));
   }
-  family.names.embedding = {.label = "embedding", .dim = spec.dim, .sources = {{"token_embd.weight", spec.vocab, 0}}};
+  family.names.embedding = {
+      .label = "embedding", .dim = spec.dim, .sources = {{"token_embd.weight", spec.vocab, 0}}};
   family.names.final_norm = "output_norm.weight";
   family.names.head = {.label = "head", .dim = spec.dim, .sources = {}};
   if (!spec.tied_head) family.names.head.sources.push_back({"output.weight", spec.vocab, 0});

@@ -23,8 +23,8 @@ Result<Family> family_from_gguf(const load::GgufFile& file) {
     if (family.architecture == *architecture) return family.read(file);
     known += fmt::format("{}\"{}\"", known.empty() ? "" : ", ", family.architecture);
   }
-  return fail(ErrorCode::unsupported, fmt::format("{} has architecture \"{}\", expected {}.", file.tensors.name,
-                                                  *architecture, known));
+  return fail(ErrorCode::unsupported, fmt::format("{} has architecture \"{}\", expected {}.",
+                                                  file.tensors.name, *architecture, known));
 }
 
 }  // namespace ztvm::model
