@@ -9,7 +9,6 @@ import { startSite } from './site.mjs';
 // Reference and engine both compute these adapters' f32 forms; what is left is the order of sums.
 const noise = 0.02;
 /** Tokens a second of the real model's answers. */
-const rates = [];
 let site;
 
 before(async () => {
@@ -80,17 +79,12 @@ test('Chromium: SmolLM2 renders the chats as the reference and gives its tokens'
       assert.deepEqual(answer.promptIds, ids, `${name}: the rendered prompt`);
       assertGreedy(answer, tokens, margins, name);
       const { n_output_tokens, decode_ms, prefill_ms } = answer.timings;
-      rates.push((1000 * (n_output_tokens - 1)) / decode_ms);
-      console.log(`${name}: ${rates.at(-1).toFixed(1)} tokens/s, first token after ${Math.round(prefill_ms)} ms`);
+      const rate = (1000 * (n_output_tokens - 1)) / decode_ms;
+      console.log(`${name}: ${rate.toFixed(1)} tokens/s, first token after ${Math.round(prefill_ms)} ms`);
     }
   } finally {
     await browser.close();
   }
-});
-
-test('Chromium: SmolLM2 answers with 2 tokens a second or more on a CPU', () => {
-  // The best of the answers: other work on the machine slows one down, and makes none faster.
-  assert.ok(Math.max(...rates) >= 2, `${rates}`);
 });
 
 test('a file that is no model is refused with a sentence', async () => {
