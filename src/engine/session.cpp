@@ -66,6 +66,7 @@ Result<void> Session::begin(std::span<const std::uint32_t> prompt, const Generat
   output_.clear();
   output_.reserve(max_tokens_);
   read_status_ = {};
+  arrived_.clear();  // what an older generation left in flight
   if (options.sampler.repeat_penalty != 1.0f) {
     std::vector<std::uint32_t> seen(spec_.vocab, 0);
     for (const std::uint32_t id : prompt) seen[id] = 1;
