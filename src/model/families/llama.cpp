@@ -122,8 +122,8 @@ Result<Family> llama_from_gguf(const load::GgufFile& file) {
                  fmt::format("has {} query heads and {} key-value heads, expected a multiple.",
                              attention.n_heads, attention.n_kv_heads));
   reader.require(
-      attention.head_dim >= 2 && attention.head_dim % 2 == 0 && attention.head_dim <= 256,
-      fmt::format("has heads of {} elements, expected an even number up to 256.", attention.head_dim));
+      attention.head_dim >= 4 && attention.head_dim % 4 == 0 && attention.head_dim <= 256,
+      fmt::format("has heads of {} elements, expected a multiple of 4 up to 256.", attention.head_dim));
   reader.require(attention.n_rotated == attention.head_dim,
                  fmt::format("rotates {} of {} elements of a head, expected all.", attention.n_rotated,
                              attention.head_dim));
