@@ -64,7 +64,7 @@ Result<void> ModelLoader::start_weights(load::GgufFile file) {
   model_ = std::make_unique<Model>(Model{.spec = std::move(plan->family.spec),
                                          .context = plan->context,
                                          .tokenizer = std::move(text->tokenizer),
-                                         .chat_template = std::move(text->chat_template),
+                                         .chat_template = text->chat_template,
                                          .stop_ids = std::move(text->stop_ids),
                                          .buffers = std::move(plan->buffers),
                                          .decoder = std::move(plan->decoder),
