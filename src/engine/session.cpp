@@ -111,7 +111,8 @@ void Session::submit_decode() {
 }
 
 Result<void> Session::submit_ready_work() {
-  while (n_in_flight_ < k_max_in_flight && !interrupted_) {
+  // A device whose reads are ready at once never has passes in flight, so a call is bounded by their number too.
+  for (std::size_t n = 0; n < k_max_in_flight && n_in_flight_ < k_max_in_flight && !interrupted_; ++n) {
     if (n_prefilled_ < prompt_.size()) {
       submit_prefill_chunk();
     } else if (n_submitted_ < max_tokens_) {
