@@ -24,7 +24,7 @@ Result<Family> family_from_gguf(const load::GgufFile& file) {
     known += fmt::format("{}\"{}\"", known.empty() ? "" : ", ", family.architecture);
   }
   return fail(ErrorCode::unsupported, fmt::format("{} has architecture \"{}\", expected {}.",
-                                                  file.tensors.name, *architecture, known));
+                                                  file.checkpoint.name, *architecture, known));
 }
 
 }  // namespace ztvm::model
