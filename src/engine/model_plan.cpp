@@ -29,7 +29,7 @@ Result<ModelPlan> plan_model(load::GgufFile file, std::size_t n_tokenizer_ids, c
   if (!family) return forward(family);
   family->spec.n_valid_ids =
       static_cast<std::uint32_t>(std::min<std::size_t>(family->spec.vocab, n_tokenizer_ids));
-  auto context = choose_context(options, family->spec, file.tensors.name);
+  auto context = choose_context(options, family->spec, file.checkpoint.name);
   if (!context) return forward(context);
   ModelPlan plan = {.file = std::move(file),
                     .family = std::move(*family),
@@ -38,7 +38,7 @@ Result<ModelPlan> plan_model(load::GgufFile file, std::size_t n_tokenizer_ids, c
                     .weights = {},
                     .decoder = {}};
   const std::uint64_t binding_limit = std::min(caps.max_binding_bytes, caps.max_buffer_bytes);
-  auto weights = model::WeightPlan::make(plan.family.names, plan.family.spec, plan.file.tensors,
+  auto weights = model::WeightPlan::make(plan.family.names, plan.family.spec, plan.file.checkpoint,
                                          binding_limit, plan.buffers);
   if (!weights) return forward(weights);
   plan.weights = std::move(*weights);

@@ -23,16 +23,18 @@ void describe_metadata(const GgufMetadata& metadata, Out out) {
   }
 }
 
-void describe_tensors(const ModelFile& file, Out out) {
+void describe_tensors(const Checkpoint& file, Out out) {
   fmt::format_to(out, "\nTensors ({})\n", file.tensors.size());
   for (const TensorRecord& tensor : file.tensors) {
     fmt::format_to(out, "  {:<32} {:<5} {:<16} {:>10}\n", printable(tensor.name), info(tensor.dtype).name,
-                   shape_text(tensor.shape), format_bytes(tensor.range.n_bytes));
+                   shape_text(tensor.shape), format_bytes(tensor.n_bytes()));
   }
 }
 
-void describe_totals(const ModelFile& file, Out out) {
-  constexpr std::array k_dtypes = {Dtype::f32, Dtype::f16, Dtype::q4_0, Dtype::q4_1, Dtype::q8_0};
+void describe_totals(const Checkpoint& file, Out out) {
+  constexpr std::array k_dtypes = {Dtype::f32,  Dtype::f16,    Dtype::bf16,  Dtype::q4_0,
+                                   Dtype::q4_1, Dtype::q8_0,   Dtype::q4_k,  Dtype::q5_k,
+                                   Dtype::q6_k, Dtype::mlc_q4, Dtype::affine};
   fmt::format_to(out, "\nTotals by type\n");
   for (const Dtype dtype : k_dtypes) {
     std::uint64_t n_tensors = 0;
@@ -42,7 +44,7 @@ void describe_totals(const ModelFile& file, Out out) {
       if (tensor.dtype != dtype) continue;
       ++n_tensors;
       n_weights += tensor.n_rows() * tensor.dim();
-      n_bytes += tensor.range.n_bytes;
+      n_bytes += tensor.n_bytes();
     }
     if (n_tensors == 0) continue;
     fmt::format_to(out, "  {:<5} {:>5} tensors {:>14} weights {:>10}\n", info(dtype).name, n_tensors,
@@ -56,12 +58,12 @@ std::string describe(const GgufFile& gguf) {
   std::string text;
   const Out out = std::back_inserter(text);
   const auto architecture = gguf.metadata.get_string("general.architecture");
-  fmt::format_to(out, "{}: GGUF version {}, architecture {}, {}, alignment {}\n", gguf.tensors.name,
+  fmt::format_to(out, "{}: GGUF version {}, architecture {}, {}, alignment {}\n", gguf.checkpoint.name,
                  gguf.version, architecture ? printable(*architecture) : "not named",
-                 format_bytes(gguf.tensors.n_bytes), gguf.alignment);
+                 format_bytes(gguf.checkpoint.files.front().n_bytes), gguf.alignment);
   describe_metadata(gguf.metadata, out);
-  describe_tensors(gguf.tensors, out);
-  describe_totals(gguf.tensors, out);
+  describe_tensors(gguf.checkpoint, out);
+  describe_totals(gguf.checkpoint, out);
   return text;
 }
 

@@ -63,11 +63,11 @@ class GgufGolden : public testing::Test {
 };
 
 TEST_F(GgufGolden, EveryTensor) {
-  ASSERT_EQ(golden_.size(), gguf_.tensors.tensors.size());
+  ASSERT_EQ(golden_.size(), gguf_.checkpoint.tensors.size());
   for (const Json& golden : golden_) {
     const auto name = golden["name"].get<std::string>();
     SCOPED_TRACE(name);
-    const auto tensor = gguf_.tensors.require(name, golden["shape"].get<std::vector<std::uint64_t>>());
+    const auto tensor = gguf_.checkpoint.require(name, golden["shape"].get<std::vector<std::uint64_t>>());
     ASSERT_TRUE(tensor) << tensor.error().text;
     const auto rows = load(**tensor, 0);
     double sum = 0.0;
@@ -89,7 +89,7 @@ TEST_F(GgufGolden, EveryTensor) {
 
 TEST_F(GgufGolden, UnpermutedQueriesAreTheSameRowsInRotateHalfOrder) {
   for (const char* name : {"blk.0.attn_q.weight", "blk.3.attn_k.weight"}) {
-    const TensorRecord* tensor = gguf_.tensors.find(name);
+    const TensorRecord* tensor = gguf_.checkpoint.find(name);
     ASSERT_NE(tensor, nullptr);
     const auto stored = load(*tensor, 0);
     const auto rotate_half = load(*tensor, k_head_dim);

@@ -72,6 +72,7 @@ QuantKind matrix_kind(Dtype dtype) {
     case Dtype::q4_0:
     case Dtype::q4_1: return QuantKind::q4;
     case Dtype::q8_0: return QuantKind::q8;
+    default: break;
   }
   return QuantKind::f32;
 }
@@ -111,6 +112,7 @@ bool convert_row(Dtype dtype, QuantKind kind, Bytes source, MutableBytes words, 
       }
       [[fallthrough]];
     case Dtype::f32: std::memcpy(words.data(), source.data(), source.size()); return true;
+    default: break;
   }
   return false;
 }

@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t k_max_unit_bytes = 256ull << 20;  // one head that must be in memory at once
 
 std::uint64_t file_bytes_per_row(const TensorRecord& tensor) {
-  return tensor.range.n_bytes / tensor.n_rows();
+  return tensor.parts.front().range.n_bytes / tensor.n_rows();
 }
 
 // Rows that must stay together in a step: a head to be un-permuted, else one.
@@ -82,7 +82,8 @@ void cut(const UploadRequest& request, QuantLayout layout, std::uint64_t piece_b
       const std::uint64_t target_row = target.first_row + done;
       steps.push_back(
           {.tensor = tensor.name,
-           .source = {.offset = tensor.range.offset + row * row_bytes, .n_bytes = n_rows * row_bytes},
+           .source = {.offset = tensor.parts.front().range.offset + row * row_bytes,
+                      .n_bytes = n_rows * row_bytes},
            .dtype = tensor.dtype,
            .layout = layout,
            .first_row = row,

@@ -11,7 +11,7 @@
 #include "base/bytes.hpp"
 #include "base/error.hpp"
 #include "base/quant_layout.hpp"
-#include "load/model_file.hpp"
+#include "load/checkpoint.hpp"
 
 namespace ztvm::load {
 

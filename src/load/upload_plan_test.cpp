@@ -12,7 +12,7 @@ constexpr std::uint32_t k_dim = 32;
 
 // A file of F32 matrices whose values tell tensor and row.
 struct Fixture {
-  ModelFile file;
+  Checkpoint file;
   std::string bytes;
   std::map<std::uint32_t, std::string> slots;
 
@@ -21,7 +21,7 @@ struct Fixture {
     TensorRecord tensor;
     tensor.name = name;
     tensor.shape = {rows, k_dim};
-    tensor.range = {.offset = bytes.size(), .n_bytes = rows * k_dim * 4};
+    tensor.parts = {{.range = {.offset = bytes.size(), .n_bytes = rows * k_dim * 4}}};
     for (std::uint64_t row = 0; row < rows; ++row) {
       const float value = static_cast<float>(file.tensors.size() * 100 + row);
       for (std::uint32_t i = 0; i < k_dim; ++i) {
@@ -128,7 +128,7 @@ TEST(UploadPlan, DamagedScaleNamesTensorAndRow) {
   tensor.name = "w";
   tensor.dtype = Dtype::q8_0;
   tensor.shape = {3, k_dim};
-  tensor.range = {.offset = 0, .n_bytes = 3 * 34};
+  tensor.parts = {{.range = {.offset = 0, .n_bytes = 3 * 34}}};
   std::string bytes(3 * 34, '\0');
   bytes[2 * 34 + 1] = 0x7C;  // an infinite f16
   const UploadRequest requests[] = {{.tensor = &tensor, .targets = {rows_at(0, 0, 3)}}};

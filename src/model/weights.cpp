@@ -26,7 +26,7 @@ kernels::Matrix bind_matrix(const PlannedMatrix& planned, const Buffers& buffers
 // Collects requests while the plan takes shape.
 class WeightPlan::Builder {
  public:
-  Builder(const load::ModelFile& file, std::uint64_t max_binding_bytes, Buffers& buffers)
+  Builder(const load::Checkpoint& file, std::uint64_t max_binding_bytes, Buffers& buffers)
       : file_(file), max_binding_bytes_(max_binding_bytes), buffers_(buffers) {}
 
   Result<PlannedMatrix> matrix(const MatrixSpec& spec);
@@ -39,7 +39,7 @@ class WeightPlan::Builder {
   void request(const load::TensorRecord& tensor, const MatrixSource& source, std::uint64_t first_row,
                const PlannedMatrix& matrix);
 
-  const load::ModelFile& file_;
+  const load::Checkpoint& file_;
   std::uint64_t max_binding_bytes_;
   Buffers& buffers_;
   std::vector<load::UploadRequest> requests_;
@@ -128,7 +128,7 @@ Result<Slot> WeightPlan::Builder::vector(const std::string& name, std::uint32_t 
 }
 
 Result<WeightPlan> WeightPlan::make(const WeightNames& names, const ModelSpec& spec,
-                                    const load::ModelFile& file, std::uint64_t max_binding_bytes,
+                                    const load::Checkpoint& file, std::uint64_t max_binding_bytes,
                                     Buffers& buffers) {
   Builder builder(file, max_binding_bytes, buffers);
   WeightPlan plan;

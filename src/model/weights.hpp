@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/matrix.hpp"
-#include "load/model_file.hpp"
+#include "load/checkpoint.hpp"
 #include "load/upload_plan.hpp"
 #include "model/buffers.hpp"
 #include "model/spec.hpp"
@@ -79,8 +79,9 @@ class WeightPlan {
  public:
   // Plans buffers in `buffers` and the uploads from `file`. No binding exceeds `max_binding_bytes`: larger embeddings
   // and heads are split by rows. Errors: a tensor is missing or misshapen, or parts of one matrix differ in type.
-  static Result<WeightPlan> make(const WeightNames& names, const ModelSpec& spec, const load::ModelFile& file,
-                                 std::uint64_t max_binding_bytes, Buffers& buffers);
+  static Result<WeightPlan> make(const WeightNames& names, const ModelSpec& spec,
+                                 const load::Checkpoint& file, std::uint64_t max_binding_bytes,
+                                 Buffers& buffers);
 
   std::span<const load::UploadStep> steps() const { return steps_; }
   Weights bind(const Buffers& buffers) const;

@@ -26,9 +26,9 @@ void use(const load::GgufFile& gguf, Bytes file) {
     check(!vocab->tokens.empty(), "a vocabulary has tokens");
 
   QuantisedRows piece;
-  for (const load::TensorRecord& tensor : gguf.tensors.tensors) {
+  for (const load::TensorRecord& tensor : gguf.checkpoint.tensors) {
     const load::UploadRequest request = {.tensor = &tensor, .targets = {{.n_rows = tensor.n_rows()}}};
-    if (tensor.range.end() > file.size()) continue;  // the file is longer than its bytes here
+    if (tensor.parts.front().range.end() > file.size()) continue;  // the file is longer than its bytes here
     const auto steps = load::plan_uploads({&request, 1}, "fuzz.gguf", 64);
     if (!steps) continue;
     for (const load::UploadStep& step : *steps) {

@@ -26,13 +26,13 @@ class Reader {
     const double result = value && *value ? **value : fallback;
     if (!(result >= low && result <= high)) {
       keep({ErrorCode::corrupt_file, fmt::format("{} has {} in key \"{}\", expected {} to {}.",
-                                                 file_.tensors.name, result, key, low, high)});
+                                                 file_.checkpoint.name, result, key, low, high)});
       return low;
     }
     return result;
   }
   void require(bool condition, std::string text) {
-    if (!condition) keep({ErrorCode::unsupported, fmt::format("{} {}", file_.tensors.name, text)});
+    if (!condition) keep({ErrorCode::unsupported, fmt::format("{} {}", file_.checkpoint.name, text)});
   }
   Result<void> status() { return error_.text.empty() ? Result<void>() : std::unexpected(error_); }
 
@@ -45,7 +45,7 @@ class Reader {
     }
     if (*value < low || *value > high) {
       keep({ErrorCode::corrupt_file, fmt::format("{} has {} in key \"{}\", expected {} to {}.",
-                                                 file_.tensors.name, *value, key, low, high)});
+                                                 file_.checkpoint.name, *value, key, low, high)});
       return static_cast<std::uint32_t>(low);
     }
     return static_cast<std::uint32_t>(*value);
@@ -83,7 +83,7 @@ LayerNames layer_names(std::uint32_t index, const ModelSpec& spec, const Attenti
 }
 
 // The vocabulary is as long as the embedding: metadata may count only the tokens.
-Result<std::uint32_t> vocabulary_rows(const load::ModelFile& file) {
+Result<std::uint32_t> vocabulary_rows(const load::Checkpoint& file) {
   const load::TensorRecord* embedding = file.find("token_embd.weight");
   if (embedding == nullptr) {
     return fail(ErrorCode::corrupt_file, fmt::format("{} has no tensor \"token_embd.weight\".", file.name));
@@ -131,15 +131,15 @@ Result<Family> llama_from_gguf(const load::GgufFile& file) {
   if (!scaling) return forward(scaling);
   reader.require(!*scaling || **scaling == "none",
                  fmt::format("uses RoPE scaling \"{}\", expected none.", scaling->value_or("")));
-  reader.require(file.tensors.find("rope_freqs.weight") == nullptr,
+  reader.require(file.checkpoint.find("rope_freqs.weight") == nullptr,
                  "has rope_freqs.weight (scaled RoPE), expected none.");
   if (auto status = reader.status(); !status) return forward(status);
 
-  auto rows = vocabulary_rows(file.tensors);
+  auto rows = vocabulary_rows(file.checkpoint);
   if (!rows) return forward(rows);
   spec.vocab = *rows;
   spec.n_valid_ids = *rows;
-  spec.tied_head = file.tensors.find("output.weight") == nullptr;
+  spec.tied_head = file.checkpoint.find("output.weight") == nullptr;
   for (std::uint32_t i = 0; i < n_layers; ++i) {
     spec.layers.push_back({.mixer = attention, .ffn = MlpSpec{ffn_dim}});
     family.names.layers.push_back(layer_names(i, spec, attention, ffn_dim));

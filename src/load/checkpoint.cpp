@@ -1,4 +1,4 @@
-#include "load/model_file.hpp"
+#include "load/checkpoint.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,12 +11,18 @@
 namespace ztvm::load {
 
 const DtypeInfo& info(Dtype dtype) {
-  static constexpr std::array<DtypeInfo, 5> k_infos = {{
+  static constexpr std::array<DtypeInfo, 11> k_infos = {{
       {.name = "F32", .block_elements = 1, .block_bytes = 4},
       {.name = "F16", .block_elements = 1, .block_bytes = 2},
+      {.name = "BF16", .block_elements = 1, .block_bytes = 2},
       {.name = "Q4_0", .block_elements = 32, .block_bytes = 18},
       {.name = "Q4_1", .block_elements = 32, .block_bytes = 20},
       {.name = "Q8_0", .block_elements = 32, .block_bytes = 34},
+      {.name = "Q4_K", .block_elements = 256, .block_bytes = 144},
+      {.name = "Q5_K", .block_elements = 256, .block_bytes = 176},
+      {.name = "Q6_K", .block_elements = 256, .block_bytes = 210},
+      {.name = "q4f16_1", .block_elements = 32, .block_bytes = 16},
+      {.name = "affine", .block_elements = 1, .block_bytes = 0},
   }};
   return k_infos[static_cast<std::size_t>(dtype)];
 }
@@ -27,13 +33,19 @@ std::uint64_t TensorRecord::n_rows() const {
   return rows;
 }
 
-const TensorRecord* ModelFile::find(std::string_view tensor) const {
+std::uint64_t TensorRecord::n_bytes() const {
+  std::uint64_t n_bytes = 0;
+  for (const TensorPart& part : parts) n_bytes += part.range.n_bytes;
+  return n_bytes;
+}
+
+const TensorRecord* Checkpoint::find(std::string_view tensor) const {
   const auto found = std::ranges::find(tensors, tensor, &TensorRecord::name);
   return found == tensors.end() ? nullptr : &*found;
 }
 
-Result<const TensorRecord*> ModelFile::require(std::string_view tensor,
-                                               std::span<const std::uint64_t> shape) const {
+Result<const TensorRecord*> Checkpoint::require(std::string_view tensor,
+                                                std::span<const std::uint64_t> shape) const {
   const TensorRecord* found = find(tensor);
   if (found == nullptr) {
     return fail(ErrorCode::not_found, fmt::format("{} has no tensor {}, expected one of shape {}.", name,
@@ -42,7 +54,7 @@ Result<const TensorRecord*> ModelFile::require(std::string_view tensor,
   if (!std::ranges::equal(found->shape, shape)) {
     return fail(ErrorCode::corrupt_file,
                 fmt::format("Tensor {} has shape {}, expected {}, in {}.", in_quotes(tensor),
-                            shape_text(found->shape), shape_text(shape), name));
+                            shape_text(found->shape), shape_text(shape), file_of(*found)));
   }
   return found;
 }
