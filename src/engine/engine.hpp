@@ -25,6 +25,7 @@ enum class Backend : std::uint8_t {
 
 struct EngineOptions {
   std::uint32_t context = 0;  // tokens; 0: the model's own, at most default_context() of model_plan.hpp
+  std::uint32_t max_rows = 0;  // rows of a prefill chunk; 0: chosen for the kernel set
   Backend backend = Backend::gpu;
   std::optional<gpu::Target> target;      // kernel set; none: chosen for the adapter
   std::function<double()> now_ms;         // monotonic clock of the host

@@ -12,10 +12,7 @@ AttentionWeights plan_attention(WeightPlanner& planner, const AttentionNames& na
   AttentionWeights weights;
   weights.norm = planner.vector(names.norm, dim);
   weights.in = planner.matrix(names.in);
-  if (spec.qk_norm) {
-    weights.q_norm = planner.vector(names.q_norm, spec.head_dim);
-    weights.k_norm = planner.vector(names.k_norm, spec.head_dim);
-  }
+  if (spec.qk_norm) weights.qk_norm = planner.vectors({names.q_norm, names.k_norm}, spec.head_dim);
   weights.out = planner.matrix(names.out);
   return weights;
 }
@@ -44,9 +41,8 @@ void record_attention(const LayerContext& context, const AttentionSpec& attentio
                           .keys = state.keys,
                           .values = state.values};
   if (attention.qk_norm) {
-    rope.q_norm = context.weights.vector(weights.q_norm);
-    rope.k_norm = context.weights.vector(weights.k_norm);
-    rope.eps = context.spec.rms_eps;
+    rope.qk_norm = context.weights.vector(weights.qk_norm);
+    rope.norm_eps = context.spec.rms_eps;
   }
   kernels::rope_kv(context.recording, context.name("rope and cache write"), rope);
   kernels::attention(context.recording, context.name("attention"),
@@ -60,7 +56,7 @@ void record_attention(const LayerContext& context, const AttentionSpec& attentio
   if (attention.output_gate) {
     const std::uint32_t width = attention.n_heads * attention.head_dim;
     kernels::sigmoid_gate(context.recording, context.name("attention gate"),
-                          {.width = width,
+                          {.dim = width,
                            .x_stride = n_in_heads * attention.head_dim,
                            .first = width + 2 * attention.n_kv_heads * attention.head_dim,
                            .step = context.step,

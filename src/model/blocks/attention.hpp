@@ -10,8 +10,7 @@ namespace ztvm::model {
 struct AttentionWeights {
   VectorHandle norm{};
   MatrixHandle in{};  // rows q | k | v | gate
-  VectorHandle q_norm{};
-  VectorHandle k_norm{};
+  VectorHandle qk_norm{};  // [2, head_dim], of q, then of k
   MatrixHandle out{};
 };
 

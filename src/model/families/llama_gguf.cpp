@@ -1,4 +1,4 @@
-#include "model/families/llama.hpp"
+#include "model/families/llama_gguf.hpp"
 
 #include <fmt/format.h>
 
@@ -65,20 +65,29 @@ LayerNames layer_names(std::uint32_t index, const ModelSpec& spec, const Attenti
   const std::uint32_t q_rows = attention.n_heads * attention.head_dim;
   const std::uint32_t kv_rows = attention.n_kv_heads * attention.head_dim;
   return {
-      .mixer_norm = name("attn_norm"),
-      .qkv = {.label = label("qkv"),
-              .dim = spec.dim,
-              .sources = {{name("attn_q"), q_rows, attention.head_dim},
-                          {name("attn_k"), kv_rows, attention.head_dim},
-                          {name("attn_v"), kv_rows, 0}}},
-      .output = {.label = label("attention output"),
-                 .dim = q_rows,
-                 .sources = {{name("attn_output"), spec.dim, 0}}},
-      .ffn_norm = name("ffn_norm"),
-      .gate_up = {.label = label("gate and up"),
-                  .dim = spec.dim,
-                  .sources = {{name("ffn_gate"), ffn_dim, 0}, {name("ffn_up"), ffn_dim, 0}}},
-      .down = {.label = label("down"), .dim = ffn_dim, .sources = {{name("ffn_down"), spec.dim, 0}}},
+      .mixer = AttentionNames{.norm = name("attn_norm"),
+                              .in = {.label = label("qkv"),
+                                     .dim = spec.dim,
+                                     .sources = {{.tensor = name("attn_q"),
+                                                  .rows = q_rows,
+                                                  .unpermute_head_dim = attention.head_dim},
+                                                 {.tensor = name("attn_k"),
+                                                  .rows = kv_rows,
+                                                  .unpermute_head_dim = attention.head_dim},
+                                                 {.tensor = name("attn_v"), .rows = kv_rows}}},
+                              .q_norm = {},
+                              .k_norm = {},
+                              .out = {.label = label("attention output"),
+                                      .dim = q_rows,
+                                      .sources = {{.tensor = name("attn_output"), .rows = spec.dim}}}},
+      .ffn = MlpNames{.norm = name("ffn_norm"),
+                      .gate_up = {.label = label("gate and up"),
+                                  .dim = spec.dim,
+                                  .sources = {{.tensor = name("ffn_gate"), .rows = ffn_dim},
+                                              {.tensor = name("ffn_up"), .rows = ffn_dim}}},
+                      .down = {.label = label("down"),
+                               .dim = ffn_dim,
+                               .sources = {{.tensor = name("ffn_down"), .rows = spec.dim}}}},
   };
 }
 
@@ -145,10 +154,10 @@ Result<Family> llama_from_gguf(const load::GgufFile& file) {
     family.names.layers.push_back(layer_names(i, spec, attention, ffn_dim));
   }
   family.names.embedding = {
-      .label = "embedding", .dim = spec.dim, .sources = {{"token_embd.weight", spec.vocab, 0}}};
+      .label = "embedding", .dim = spec.dim, .sources = {{.tensor = "token_embd.weight", .rows = spec.vocab}}};
   family.names.final_norm = "output_norm.weight";
   family.names.head = {.label = "head", .dim = spec.dim, .sources = {}};
-  if (!spec.tied_head) family.names.head.sources.push_back({"output.weight", spec.vocab, 0});
+  if (!spec.tied_head) family.names.head.sources.push_back({.tensor = "output.weight", .rows = spec.vocab});
   return family;
 }
 

@@ -2,15 +2,9 @@
 // The Llama family in GGUF (SmolLM2 among it): metadata keys "llama.*", tensor names of llama.cpp's converter.
 // Source: ggml-org/llama.cpp gguf-py/gguf/constants.py (names), convert_hf_to_gguf.py (permuted q and k).
 #include "load/gguf.hpp"
-#include "model/spec.hpp"
-#include "model/weights.hpp"
+#include "model/families/family.hpp"
 
 namespace ztvm::model {
-
-struct Family {
-  ModelSpec spec;
-  WeightNames names;
-};
 
 // Reads and checks the numbers. Errors: a key that is missing or out of range, or a shape that this engine has no
 // kernels for.

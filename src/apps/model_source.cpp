@@ -1,0 +1,71 @@
+#include "apps/model_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+
+namespace ztvm::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+// File names come from manifests, so that none may lead out of the folder.
+bool is_plain_name(const std::string& name) {
+  const auto is_odd = [](char c) { return c == '/' || c == '\\' || static_cast<unsigned char>(c) < 0x20; };
+  return !name.empty() && name != "." && name != ".." && std::ranges::none_of(name, is_odd);
+}
+
+}  // namespace
+
+Result<ModelSource> ModelSource::open(const fs::path& path) {
+  ModelSource source;
+  source.path_ = path;
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    source.name_ = {.name = path.string(), .is_folder = true, .n_file_bytes = 0};
+    return source;
+  }
+  auto file = FileSource::open(path);
+  if (!file) return forward(file);
+  source.name_ = {.name = file->name(), .is_folder = false, .n_file_bytes = file->n_bytes()};
+  source.files_.emplace(file->name(), std::move(*file));
+  return source;
+}
+
+// Nothing when the file does not exist.
+Result<const FileSource*> ModelSource::find(const std::string& file) {
+  if (const auto known = files_.find(file); known != files_.end()) return &known->second;
+  if (!is_plain_name(file)) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("\"{}\" names the file \"{}\", expected a plain name.", path_.string(), file));
+  }
+  auto opened = FileSource::open(path_ / file);
+  if (!opened && opened.error().code == ErrorCode::not_found) return nullptr;
+  if (!opened) return forward(opened);
+  return &files_.emplace(file, std::move(*opened)).first->second;
+}
+
+Result<bool> ModelSource::read(const load::WantedRange& range, std::vector<std::byte>& bytes,
+                               std::uint64_t& n_file_bytes) {
+  auto found = find(range.file);
+  if (!found) return forward(found);
+  if (*found == nullptr) return false;
+  const FileSource& file = **found;
+  n_file_bytes = file.n_bytes();
+  const std::uint64_t n_bytes = range.whole ? file.n_bytes() : range.n_bytes;
+  if (n_bytes > range.n_bytes) {
+    return fail(ErrorCode::corrupt_file, fmt::format("\"{}\" has {} bytes, expected at most {}.", file.name(),
+                                                     file.n_bytes(), range.n_bytes));
+  }
+  if (range.offset > file.n_bytes() || n_bytes > file.n_bytes() - range.offset) {
+    return fail(ErrorCode::corrupt_file,
+                fmt::format("\"{}\" is truncated: it has {} bytes, but bytes {} to {} are needed.", file.name(),
+                            file.n_bytes(), range.offset, range.offset + n_bytes));
+  }
+  bytes.resize(n_bytes);
+  if (auto read = file.read(range.offset, bytes); !read) return forward(read);
+  return true;
+}
+
+}  // namespace ztvm::app
