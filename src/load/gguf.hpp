@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "load/checkpoint.hpp"
 #include "load/gguf_metadata.hpp"
+#include "load/need_bytes.hpp"
 
 namespace ztvm::load {
 
@@ -19,11 +20,6 @@ struct GgufFile {
   std::uint64_t alignment = 32;
   GgufMetadata metadata;
   Checkpoint checkpoint;
-};
-
-// The header is longer than the bytes given; call again with the first `n_bytes` of the file.
-struct NeedBytes {
-  std::uint64_t n_bytes = 0;  // more than were given, at most the whole file
 };
 
 using GgufProgress = std::variant<NeedBytes, GgufFile>;
