@@ -14,12 +14,15 @@
 
 namespace ztvm::load {
 
-// A checked header: every tensor lies inside the file, aligned, and overlaps no other.
-struct GgufFile {
+struct GgufHeader {
   std::uint32_t version = 0;
   std::uint64_t alignment = 32;
   GgufMetadata metadata;
-  Checkpoint checkpoint;
+};
+
+// A checked header: every tensor lies inside the file, aligned, and overlaps no other.
+struct GgufFile : GgufHeader {
+  Checkpoint checkpoint;  // of one file
 };
 
 using GgufProgress = std::variant<NeedBytes, GgufFile>;
