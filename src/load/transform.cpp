@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include "base/half.hpp"
 #include "load/in_quotes.hpp"
@@ -58,23 +60,69 @@ bool convert_q8_0(Bytes source, MutableBytes words, MutableBytes scales) {
   return true;
 }
 
-void widen_f16(Bytes source, MutableBytes words) {
-  for (std::size_t i = 0; i * 2 < source.size(); ++i) {
-    const float value = half_to_float(load_as<std::uint16_t>(source, i * 2));
+float load_float(Dtype dtype, Bytes bytes, std::size_t i) {
+  switch (dtype) {
+    case Dtype::f16: return half_to_float(load_as<std::uint16_t>(bytes, i * 2));
+    case Dtype::bf16: return std::bit_cast<float>(std::uint32_t{load_as<std::uint16_t>(bytes, i * 2)} << 16);
+    default: return load_as<float>(bytes, i * 4);
+  }
+}
+
+void widen(Dtype dtype, Bytes source, MutableBytes words) {
+  for (std::size_t i = 0; i * 4 < words.size(); ++i) {
+    const float value = load_float(dtype, source, i);
     std::memcpy(words.data() + i * 4, &value, sizeof(value));
   }
 }
 
-QuantKind matrix_kind(Dtype dtype) {
-  switch (dtype) {
+// Sequential nibbles of 32 weights, each changed by `flip`, to the kernels' order.
+void reorder_nibbles(Bytes source, MutableBytes words, std::uint8_t flip) {
+  for (std::size_t first = 0; first < source.size(); first += 16) {
+    const auto nibble = [&](std::size_t i) {
+      const auto pair = static_cast<std::uint8_t>(source[first + i / 2]);
+      return static_cast<std::uint8_t>((i % 2 == 0 ? pair & 15 : pair >> 4) ^ flip);
+    };
+    for (std::size_t i = 0; i < 16; ++i) {
+      words[first + i] = static_cast<std::byte>(nibble(i) | (nibble(16 + i) << 4));
+    }
+  }
+}
+
+// (nibble - 7) * s is -s * (15 - nibble) + 8 * s, which f16 holds exactly.
+bool convert_mlc_q4(const RowSource& source, MutableBytes words, MutableBytes scales) {
+  reorder_nibbles(source.words, words, 15);
+  for (std::size_t group = 0; group * 4 < scales.size(); ++group) {
+    const float s = load_float(source.scale_dtype, source.scales, group);
+    const std::uint16_t m = float_to_half(8.0f * s);
+    if (!is_finite_half(m)) return false;
+    store_scale(scales, group, float_to_half(-s), m);
+  }
+  return true;
+}
+
+bool convert_affine4(const RowSource& source, MutableBytes words, MutableBytes scales) {
+  reorder_nibbles(source.words, words, 0);
+  for (std::size_t group = 0; group * 4 < scales.size(); ++group) {
+    const std::size_t own = group * k_quant_group / source.group;
+    const std::uint16_t d = float_to_half(load_float(source.scale_dtype, source.scales, own));
+    const std::uint16_t m = float_to_half(load_float(source.bias_dtype, source.biases, own));
+    if (!is_finite_half(d) || !is_finite_half(m)) return false;
+    store_scale(scales, group, d, m);
+  }
+  return true;
+}
+
+std::optional<QuantKind> matrix_kind(const TensorRecord& tensor) {
+  switch (tensor.dtype) {
     case Dtype::f32: return QuantKind::f32;
     case Dtype::f16: return QuantKind::f16;
     case Dtype::q4_0:
-    case Dtype::q4_1: return QuantKind::q4;
+    case Dtype::q4_1:
+    case Dtype::mlc_q4: return QuantKind::q4;
     case Dtype::q8_0: return QuantKind::q8;
-    default: break;
+    case Dtype::affine: return tensor.bits == 4 ? std::optional(QuantKind::q4) : std::nullopt;
+    default: return std::nullopt;
   }
-  return QuantKind::f32;
 }
 
 }  // namespace
@@ -86,35 +134,41 @@ Result<QuantLayout> kernel_layout(const TensorRecord& tensor, std::string_view f
                             info(tensor.dtype).name, shape_text(tensor.shape), expected, file));
   };
   const std::uint64_t dim = tensor.dim();
-  if (tensor.shape.size() > 2) return refuse("are matrices and vectors");
+  if (tensor.shape.size() > 3) return refuse("are experts, matrices and vectors");
   if (dim > k_max_row_bytes / 4)
     return refuse(fmt::format("are rows of at most {} elements", k_max_row_bytes / 4));
   const auto narrow_dim = static_cast<std::uint32_t>(dim);
   if (tensor.shape.size() == 1) {
-    if (info(tensor.dtype).block_elements != 1) return refuse("are vectors of F32 and F16");
+    if (tensor.parts.size() > 1 || info(tensor.dtype).block_elements != 1)
+      return refuse("are vectors of F32, F16 and BF16");
     return QuantLayout{.kind = QuantKind::f32, .dim = narrow_dim};
   }
   if (dim % k_quant_group != 0)
     return refuse(fmt::format("are rows of a multiple of {} elements", k_quant_group));
   if (tensor.n_rows() > std::numeric_limits<std::uint32_t>::max()) return refuse("are up to 2^32 - 1 rows");
-  return QuantLayout{.kind = matrix_kind(tensor.dtype), .dim = narrow_dim};
+  const auto kind = matrix_kind(tensor);
+  if (!kind) return refuse("are other types");
+  return QuantLayout{.kind = *kind, .dim = narrow_dim};
 }
 
-bool convert_row(Dtype dtype, QuantKind kind, Bytes source, MutableBytes words, MutableBytes scales) {
-  switch (dtype) {
-    case Dtype::q4_0: return convert_q4_0(source, words, scales);
-    case Dtype::q4_1: return convert_q4_1(source, words, scales);
-    case Dtype::q8_0: return convert_q8_0(source, words, scales);
+bool convert_row(const RowSource& source, QuantKind kind, MutableBytes words, MutableBytes scales) {
+  switch (source.dtype) {
+    case Dtype::q4_0: return convert_q4_0(source.words, words, scales);
+    case Dtype::q4_1: return convert_q4_1(source.words, words, scales);
+    case Dtype::q8_0: return convert_q8_0(source.words, words, scales);
+    case Dtype::mlc_q4: return convert_mlc_q4(source, words, scales);
+    case Dtype::affine: return convert_affine4(source, words, scales);
+    case Dtype::f32:
     case Dtype::f16:
+    case Dtype::bf16:
       if (kind == QuantKind::f32) {
-        widen_f16(source, words);
-        return true;
+        widen(source.dtype, source.words, words);
+      } else {
+        std::memcpy(words.data(), source.words.data(), source.words.size());
       }
-      [[fallthrough]];
-    case Dtype::f32: std::memcpy(words.data(), source.data(), source.size()); return true;
-    default: break;
+      return true;
+    default: return false;
   }
-  return false;
 }
 
 }  // namespace ztvm::load

@@ -10,16 +10,28 @@
 
 namespace ztvm::load {
 
-// The buffer layout that a tensor becomes. A matrix keeps its precision: F32 f32, F16 f16, Q8_0 q8, Q4_0 and
-// Q4_1 q4; a vector (norm weights, biases) becomes one row of f32. Errors: unsupported for a quantised
-// vector, for more than two dimensions, a matrix whose dim is no multiple of 32, more than 2^32 - 1 rows, or
-// a row of more than 64 MiB.
+// The buffer layout that a tensor becomes. A matrix keeps its precision: F32 f32, F16 f16, Q8_0 q8, Q4_0,
+// Q4_1, q4f16_1 and affine of 4 bits q4; experts [n_experts, rows, dim] are n_experts * rows rows; a vector
+// becomes one row of f32. Errors: unsupported for a quantised vector, for more than three dimensions, a type
+// without a layout, a matrix whose dim is no multiple of 32, more than 2^32 - 1 rows, or a row of more than
+// 64 MiB.
 Result<QuantLayout> kernel_layout(const TensorRecord& tensor, std::string_view file);
 
-// Converts one row. `source` is the row as the file has it, `words` and `scales` have the layout's bytes a
-// row. Q4_0's d * (q - 8) becomes m = -8 * d, which f16 holds exactly unless it overflows. False when a scale
-// is infinite or not a number, or when -8 * d overflows: the file is damaged.
-[[nodiscard]] bool convert_row(Dtype dtype, QuantKind kind, Bytes source, MutableBytes words,
+// One row as the files have it.
+struct RowSource {
+  Dtype dtype = Dtype::f32;
+  std::uint32_t bits = 0;   // of TensorRecord
+  std::uint32_t group = 0;  // of TensorRecord
+  Dtype scale_dtype = Dtype::f16;
+  Dtype bias_dtype = Dtype::f16;
+  Bytes words;
+  Bytes scales;  // empty unless the type has them in a part of their own
+  Bytes biases;
+};
+
+// Converts one row; `words` and `scales` have the layout's bytes a row. False when a scale is infinite, not a
+// number, or too large for f16: the file is damaged.
+[[nodiscard]] bool convert_row(const RowSource& source, QuantKind kind, MutableBytes words,
                                MutableBytes scales);
 
 // llama.cpp's converter stores the rows of each q and k head in the order of rotated pairs: row 2j+s holds

@@ -25,7 +25,7 @@ std::vector<float> values_of(Dtype dtype, Bytes source, std::uint32_t dim, Quant
   const QuantLayout layout = {.kind = kind, .dim = dim};
   std::vector<std::byte> words(layout.words_bytes_per_row());
   std::vector<std::byte> scales(layout.scales_bytes_per_row());
-  EXPECT_TRUE(convert_row(dtype, kind, source, words, scales));
+  EXPECT_TRUE(convert_row({.dtype = dtype, .words = source}, kind, words, scales));
   std::vector<float> values(dim);
   dequantise_row(kind, words, scales, values);
   return values;
@@ -69,7 +69,8 @@ TEST(Transform, ScalesMustBeFinite) {
   const auto converts = [](Dtype dtype, const std::vector<std::byte>& source) {
     std::vector<std::byte> words(32);
     std::vector<std::byte> scales(4);
-    return convert_row(dtype, dtype == Dtype::q8_0 ? QuantKind::q8 : QuantKind::q4, source, words, scales);
+    return convert_row({.dtype = dtype, .words = source},
+                       dtype == Dtype::q8_0 ? QuantKind::q8 : QuantKind::q4, words, scales);
   };
   EXPECT_TRUE(converts(Dtype::q4_0, block({8188.0f}, 16)));
   EXPECT_FALSE(converts(Dtype::q4_0, block({8192.0f}, 16)));
@@ -96,7 +97,7 @@ TEST(Transform, LayoutOfTensors) {
             "Tensor \"t\" of type F16 has shape [2, 48], supported are rows of a multiple of 32 elements, in "
             "x.gguf.");
   EXPECT_EQ(layout(Dtype::q8_0, {64}).error().code, ErrorCode::unsupported);
-  EXPECT_EQ(layout(Dtype::f32, {2, 2, 32}).error().code, ErrorCode::unsupported);
+  EXPECT_EQ(layout(Dtype::f32, {2, 2, 2, 32}).error().code, ErrorCode::unsupported);
   EXPECT_EQ(layout(Dtype::f32, {1, 1ull << 33}).error().code, ErrorCode::unsupported);
   EXPECT_EQ(layout(Dtype::q8_0, {1ull << 33, 32}).error().code, ErrorCode::unsupported);
 }
