@@ -48,13 +48,13 @@ TEST(QuantLayout, Q4NibbleOrder) {
   }
 }
 
-TEST(QuantLayout, Q8IsSigned) {
+TEST(QuantLayout, Q8IsUnsigned) {
   std::vector<std::byte> words(32);
-  for (std::size_t i = 0; i < words.size(); ++i) words[i] = static_cast<std::byte>(static_cast<int>(i) - 16);
-  const std::uint32_t scale = float_to_half(0.25f);
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = static_cast<std::byte>(8 * i);
+  const std::uint32_t scale = float_to_half(0.25f) | (std::uint32_t{float_to_half(-32.0f)} << 16);
   std::vector<float> out(32);
   dequantise_row(QuantKind::q8, words, as_bytes(std::span(&scale, 1)), out);
-  for (std::size_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], 0.25f * (static_cast<float>(i) - 16.0f));
+  for (std::size_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], 0.25f * (8.0f * static_cast<float>(i) - 128.0f));
 }
 
 TEST(QuantLayout, QuantiseStaysWithinHalfAStep) {

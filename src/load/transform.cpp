@@ -53,9 +53,10 @@ bool convert_q8_0(Bytes source, MutableBytes words, MutableBytes scales) {
   for (std::size_t group = 0; group * 34 < source.size(); ++group) {
     const Bytes block = source.subspan(group * 34, 34);
     const auto d = load_as<std::uint16_t>(block, 0);
-    if (!is_finite_half(d)) return false;
-    store_scale(scales, group, d, 0);
-    std::memcpy(words.data() + group * 32, block.data() + 2, 32);
+    const std::uint16_t m = float_to_half(-128.0f * half_to_float(d));
+    if (!is_finite_half(m)) return false;
+    store_scale(scales, group, d, m);
+    for (std::size_t i = 0; i < 32; ++i) words[group * 32 + i] = block[2 + i] ^ std::byte{0x80};
   }
   return true;
 }

@@ -11,9 +11,10 @@ namespace ztvm::model {
 namespace {
 
 kernels::Matrix bind_matrix(const PlannedMatrix& planned, const Buffers& buffers) {
-  kernels::Matrix matrix = {.kind = planned.kind, .rows = planned.rows, .dim = planned.dim, .parts = {}};
+  kernels::Matrix matrix = {.rows = planned.rows, .dim = planned.dim, .parts = {}};
   for (const PlannedMatrix::Part& part : planned.parts) {
-    matrix.parts.push_back({.first_row = part.first_row,
+    matrix.parts.push_back({.kind = planned.kind,
+                            .first_row = part.first_row,
                             .n_rows = part.n_rows,
                             .words = buffers.tensor(part.words, gpu::Dtype::u32),
                             .scales = buffers.tensor(part.scales, gpu::Dtype::u32)});

@@ -54,6 +54,7 @@ KernelCase make_case(const MatmulCase& c, std::string_view what, bool quick) {
           .quick = quick};
 }
 
+// Kinds with all their cases; add_new_kinds() has the others.
 constexpr std::array k_kinds = {QuantKind::f32, QuantKind::f16, QuantKind::q8, QuantKind::q4};
 constexpr std::array k_epilogues = {Epilogue::store, Epilogue::store_f32, Epilogue::add_residual,
                                     Epilogue::swiglu};
