@@ -25,9 +25,9 @@ ModelLoader::ModelLoader(gpu::Device& device, std::string_view name, std::uint64
 
 std::optional<ByteRange> ModelLoader::wanted() const {
   if (!model_) return ByteRange{.offset = header_.size(), .n_bytes = n_header_bytes_ - header_.size()};
-  if (next_step_ == steps_.size()) return std::nullopt;
-  const load::ByteRange& range = steps_[next_step_].source;
-  return ByteRange{.offset = range.offset, .n_bytes = range.n_bytes};
+  const auto range = stream_.wanted();
+  if (!range) return std::nullopt;
+  return ByteRange{.offset = range->offset, .n_bytes = range->n_bytes};
 }
 
 Result<void> ModelLoader::supply(Bytes bytes) {
@@ -60,7 +60,8 @@ Result<void> ModelLoader::start_weights(load::GgufFile file) {
   if (!plan) return forward(plan);
   if (auto allocated = plan->buffers.allocate(device_); !allocated) return forward(allocated);
   model::Weights weights = plan->weights.bind(plan->buffers);
-  steps_.assign(plan->weights.steps().begin(), plan->weights.steps().end());
+  stream_ = load::WeightStream({plan->weights.steps().begin(), plan->weights.steps().end()},
+                               plan->file.checkpoint.files);
   model_ = std::make_unique<Model>(Model{.spec = std::move(plan->family.spec),
                                          .context = plan->context,
                                          .tokenizer = std::move(text->tokenizer),
@@ -84,20 +85,17 @@ void ModelLoader::write_tables() {
 }
 
 Result<void> ModelLoader::supply_weights(Bytes bytes) {
-  const load::UploadStep& step = steps_[next_step_];
-  if (auto applied = load::apply(step, bytes, name_, converted_); !applied) return forward(applied);
-  const auto write = [this](const load::BufferPlace& place, const std::vector<std::byte>& data) {
-    const auto slot = static_cast<model::Slot>(place.slot);
-    device_.write(model_->buffers.tensor(slot, gpu::Dtype::u32).buffer, place.offset, data);
-  };
-  write(step.words, converted_.words);
-  if (step.layout.has_scales()) write(step.scales, converted_.scales);
-  ++next_step_;
+  auto writes = stream_.supply(bytes, n_file_bytes_);
+  if (!writes) return forward(writes);
+  for (const load::BufferWrite& write : *writes) {
+    const auto slot = static_cast<model::Slot>(write.place.slot);
+    device_.write(model_->buffers.tensor(slot, gpu::Dtype::u32).buffer, write.place.offset, write.bytes);
+  }
   return {};
 }
 
 std::unique_ptr<Model> ModelLoader::take() {
-  check(model_ && next_step_ == steps_.size(), "a model is taken once it is complete");
+  check(model_ && !stream_.wanted(), "a model is taken once it is complete");
   return std::move(model_);
 }
 

@@ -9,6 +9,7 @@
 
 #include "engine/engine.hpp"
 #include "engine/model_plan.hpp"
+#include "load/weight_stream.hpp"
 #include "text/chat_template.hpp"
 #include "text/tokenizer.hpp"
 
@@ -48,9 +49,7 @@ class ModelLoader {
   LoadOptions options_;
   std::vector<std::byte> header_;     // grows until it parses, then is freed
   std::uint64_t n_header_bytes_ = 0;  // wanted in all
-  std::vector<load::UploadStep> steps_;
-  std::size_t next_step_ = 0;
-  QuantisedRows converted_;  // reused from step to step
+  load::WeightStream stream_;
   std::unique_ptr<Model> model_;
 };
 

@@ -38,8 +38,8 @@ Result<ModelPlan> plan_model(load::GgufFile file, std::size_t n_tokenizer_ids, c
                     .weights = {},
                     .decoder = {}};
   const std::uint64_t binding_limit = std::min(caps.max_binding_bytes, caps.max_buffer_bytes);
-  auto weights = model::WeightPlan::make(plan.family.names, plan.family.spec, plan.file.checkpoint,
-                                         binding_limit, plan.buffers);
+  auto weights = model::ModelWeights::plan(plan.family.names, plan.family.spec, plan.file.checkpoint,
+                                           binding_limit, plan.buffers);
   if (!weights) return forward(weights);
   plan.weights = std::move(*weights);
   const std::uint32_t max_rows = options.max_rows != 0 ? options.max_rows : default_max_rows(options.target);

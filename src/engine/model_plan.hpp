@@ -25,7 +25,7 @@ struct ModelPlan {
   model::Family family;
   std::uint32_t context = 0;
   model::Buffers buffers;
-  model::WeightPlan weights;
+  model::ModelWeights weights;
   model::Decoder decoder;
 };
 // Errors: whatever is wrong with the header, an architecture that is not known, a context out of range.

@@ -1,32 +1,15 @@
 #pragma once
-// The weights of a model: which tensors of a checkpoint become which buffers, and the buffers once allocated.
+// The weights of a model of attention and dense feed-forward layers: names in a checkpoint, and the buffers once
+// allocated.
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "kernels/matrix.hpp"
-#include "load/checkpoint.hpp"
-#include "load/upload_plan.hpp"
-#include "model/buffers.hpp"
 #include "model/spec.hpp"
+#include "model/weight_plan.hpp"
 
 namespace ztvm::model {
-
-// One tensor of the checkpoint that becomes rows of a matrix.
-struct MatrixSource {
-  std::string tensor;
-  std::uint32_t rows = 0;
-  std::uint32_t unpermute_head_dim = 0;  // not 0: q or k of a llama-family GGUF
-};
-
-// A matrix made of tensors laid behind each other by rows.
-struct MatrixSpec {
-  std::string label;
-  std::uint32_t dim = 0;
-  std::vector<MatrixSource> sources;
-};
 
 // Names of a checkpoint, filled by the family: what the decoder needs, in its own terms.
 struct LayerNames {
@@ -42,20 +25,6 @@ struct WeightNames {
   std::vector<LayerNames> layers;
   std::string final_norm;
   MatrixSpec head;  // no sources: tied to the embedding
-};
-
-// A matrix whose buffers are planned.
-struct PlannedMatrix {
-  struct Part {
-    std::uint32_t first_row = 0;
-    std::uint32_t n_rows = 0;
-    Slot words{};
-    Slot scales{};
-  };
-  QuantKind kind = QuantKind::f32;
-  std::uint32_t rows = 0;
-  std::uint32_t dim = 0;
-  std::vector<Part> parts;
 };
 
 struct LayerWeights {
@@ -74,34 +43,32 @@ struct Weights {
   kernels::Matrix head;    // [vocab, dim]; the embedding again when tied
 };
 
-// Plans the weights of one checkpoint file, then binds them.
-class WeightPlan {
+// Plans the weights of one checkpoint, then binds them.
+class ModelWeights {
  public:
-  // Plans buffers in `buffers` and the uploads from `file`. No binding exceeds `max_binding_bytes`: larger embeddings
-  // and heads are split by rows. Errors: a tensor is missing or misshapen, or parts of one matrix differ in type.
-  static Result<WeightPlan> make(const WeightNames& names, const ModelSpec& spec,
-                                 const load::Checkpoint& file, std::uint64_t max_binding_bytes,
-                                 Buffers& buffers);
+  // Plans buffers in `buffers` and the uploads from `checkpoint`. Errors: those of WeightPlan::Builder.
+  static Result<ModelWeights> plan(const WeightNames& names, const ModelSpec& spec,
+                                   const load::Checkpoint& checkpoint, std::uint64_t max_binding_bytes,
+                                   Buffers& buffers);
 
-  std::span<const load::UploadStep> steps() const { return steps_; }
+  std::span<const load::UploadStep> steps() const { return plan_.steps(); }
   Weights bind(const Buffers& buffers) const;
 
  private:
   struct PlannedLayer {
-    Slot mixer_norm{};
-    PlannedMatrix qkv;
-    PlannedMatrix output;
-    Slot ffn_norm{};
-    PlannedMatrix gate_up;
-    PlannedMatrix down;
+    VectorHandle mixer_norm{};
+    MatrixHandle qkv{};
+    MatrixHandle output{};
+    VectorHandle ffn_norm{};
+    MatrixHandle gate_up{};
+    MatrixHandle down{};
   };
-  class Builder;
 
-  PlannedMatrix embedding_;
+  MatrixHandle embedding_{};
   std::vector<PlannedLayer> layers_;
-  Slot final_norm_{};
-  PlannedMatrix head_;
-  std::vector<load::UploadStep> steps_;
+  VectorHandle final_norm_{};
+  MatrixHandle head_{};
+  WeightPlan plan_;
 };
 
 }  // namespace ztvm::model

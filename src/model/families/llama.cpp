@@ -77,7 +77,8 @@ LayerNames layer_names(std::uint32_t index, const ModelSpec& spec, const Attenti
       .ffn_norm = name("ffn_norm"),
       .gate_up = {.label = label("gate and up"),
                   .dim = spec.dim,
-                  .sources = {{name("ffn_gate"), ffn_dim, 0}, {name("ffn_up"), ffn_dim, 0}}},
+                  .sources = {{name("ffn_gate"), ffn_dim, 0}, {name("ffn_up"), ffn_dim, 0}},
+                  .gate_and_up = true},
       .down = {.label = label("down"), .dim = ffn_dim, .sources = {{name("ffn_down"), spec.dim, 0}}},
   };
 }
