@@ -32,7 +32,8 @@ void describe_tensors(const ModelFile& file, Out out) {
 }
 
 void describe_totals(const ModelFile& file, Out out) {
-  constexpr std::array k_dtypes = {Dtype::f32, Dtype::f16, Dtype::q4_0, Dtype::q4_1, Dtype::q8_0};
+  constexpr std::array k_dtypes = {Dtype::f32,  Dtype::f16,  Dtype::bf16, Dtype::q4_0, Dtype::q4_1,
+                                   Dtype::q8_0, Dtype::q4_k, Dtype::q5_k, Dtype::q6_k};
   fmt::format_to(out, "\nTotals by type\n");
   for (const Dtype dtype : k_dtypes) {
     std::uint64_t n_tensors = 0;

@@ -24,17 +24,38 @@ struct GgmlType {
 
 // Type numbers of ggml; those that are missing were never used or were withdrawn.
 constexpr std::array k_ggml_types = {
-    GgmlType{0, "F32", Dtype::f32},   GgmlType{1, "F16", Dtype::f16}, GgmlType{2, "Q4_0", Dtype::q4_0},
-    GgmlType{3, "Q4_1", Dtype::q4_1}, GgmlType{6, "Q5_0", {}},        GgmlType{7, "Q5_1", {}},
-    GgmlType{8, "Q8_0", Dtype::q8_0}, GgmlType{9, "Q8_1", {}},        GgmlType{10, "Q2_K", {}},
-    GgmlType{11, "Q3_K", {}},         GgmlType{12, "Q4_K", {}},       GgmlType{13, "Q5_K", {}},
-    GgmlType{14, "Q6_K", {}},         GgmlType{15, "Q8_K", {}},       GgmlType{16, "IQ2_XXS", {}},
-    GgmlType{17, "IQ2_XS", {}},       GgmlType{18, "IQ3_XXS", {}},    GgmlType{19, "IQ1_S", {}},
-    GgmlType{20, "IQ4_NL", {}},       GgmlType{21, "IQ3_S", {}},      GgmlType{22, "IQ2_S", {}},
-    GgmlType{23, "IQ4_XS", {}},       GgmlType{24, "I8", {}},         GgmlType{25, "I16", {}},
-    GgmlType{26, "I32", {}},          GgmlType{27, "I64", {}},        GgmlType{28, "F64", {}},
-    GgmlType{29, "IQ1_M", {}},        GgmlType{30, "BF16", {}},       GgmlType{34, "TQ1_0", {}},
-    GgmlType{35, "TQ2_0", {}},        GgmlType{39, "MXFP4", {}},
+    GgmlType{0, "F32", Dtype::f32},
+    GgmlType{1, "F16", Dtype::f16},
+    GgmlType{2, "Q4_0", Dtype::q4_0},
+    GgmlType{3, "Q4_1", Dtype::q4_1},
+    GgmlType{6, "Q5_0", {}},
+    GgmlType{7, "Q5_1", {}},
+    GgmlType{8, "Q8_0", Dtype::q8_0},
+    GgmlType{9, "Q8_1", {}},
+    GgmlType{10, "Q2_K", {}},
+    GgmlType{11, "Q3_K", {}},
+    GgmlType{12, "Q4_K", Dtype::q4_k},
+    GgmlType{13, "Q5_K", Dtype::q5_k},
+    GgmlType{14, "Q6_K", Dtype::q6_k},
+    GgmlType{15, "Q8_K", {}},
+    GgmlType{16, "IQ2_XXS", {}},
+    GgmlType{17, "IQ2_XS", {}},
+    GgmlType{18, "IQ3_XXS", {}},
+    GgmlType{19, "IQ1_S", {}},
+    GgmlType{20, "IQ4_NL", {}},
+    GgmlType{21, "IQ3_S", {}},
+    GgmlType{22, "IQ2_S", {}},
+    GgmlType{23, "IQ4_XS", {}},
+    GgmlType{24, "I8", {}},
+    GgmlType{25, "I16", {}},
+    GgmlType{26, "I32", {}},
+    GgmlType{27, "I64", {}},
+    GgmlType{28, "F64", {}},
+    GgmlType{29, "IQ1_M", {}},
+    GgmlType{30, "BF16", Dtype::bf16},
+    GgmlType{34, "TQ1_0", {}},
+    GgmlType{35, "TQ2_0", {}},
+    GgmlType{39, "MXFP4", {}},
 };
 
 // Fails the cursor with a sentence about the tensor that is being read.
@@ -74,7 +95,8 @@ void read_dtype(GgufCursor& cursor, TensorRecord& tensor) {
     fail_tensor(cursor, tensor, fmt::format("the type number {}, which GGUF does not define", id));
   } else if (!type->dtype) {
     fail_tensor(cursor, tensor,
-                fmt::format("type {}, supported are F32, F16, Q4_0, Q4_1 and Q8_0", type->name),
+                fmt::format("type {}, supported are F32, F16, BF16, Q4_0, Q4_1, Q8_0, Q4_K, Q5_K and Q6_K",
+                            type->name),
                 ErrorCode::unsupported);
   } else {
     tensor.dtype = *type->dtype;

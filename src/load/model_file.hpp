@@ -11,13 +11,13 @@
 namespace ztvm::load {
 
 // How the elements of a tensor are stored in its file.
-enum class Dtype : std::uint8_t { f32, f16, q4_0, q4_1, q8_0 };
+enum class Dtype : std::uint8_t { f32, f16, bf16, q4_0, q4_1, q8_0, q4_k, q5_k, q6_k, mlc_q4, affine };
 
 // Elements are stored in blocks along the innermost dimension; a plain type is a block of one.
 struct DtypeInfo {
   std::string_view name;
   std::uint32_t block_elements = 1;
-  std::uint32_t block_bytes = 0;
+  std::uint32_t block_bytes = 0;  // in all parts; 0 for affine, where bits and group decide
 };
 const DtypeInfo& info(Dtype dtype);
 
@@ -30,6 +30,8 @@ struct ByteRange {
 struct TensorRecord {
   std::string name;
   Dtype dtype = Dtype::f32;
+  std::uint32_t bits = 0;   // affine: of one weight
+  std::uint32_t group = 0;  // affine: weights that share a scale and a bias
   std::vector<std::uint64_t>
       shape;        // row-major: [rows, dim] for a matrix, [dim] for a vector; no dimension is 0
   ByteRange range;  // inside the file, overlaps no other tensor
