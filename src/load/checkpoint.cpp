@@ -21,8 +21,8 @@ const DtypeInfo& info(Dtype dtype) {
       {.name = "Q4_K", .block_elements = 256, .block_bytes = 144},
       {.name = "Q5_K", .block_elements = 256, .block_bytes = 176},
       {.name = "Q6_K", .block_elements = 256, .block_bytes = 210},
-      {.name = "q4f16_1", .block_elements = 32, .block_bytes = 16},
-      {.name = "affine", .block_elements = 1, .block_bytes = 0},
+      {.name = "q4f16_1", .block_elements = 32, .block_bytes = 18},
+      {.name = "affine", .block_elements = 32, .block_bytes = 0},
   }};
   return k_infos[static_cast<std::size_t>(dtype)];
 }

@@ -20,7 +20,7 @@ enum class Dtype : std::uint8_t { f32, f16, bf16, q4_0, q4_1, q8_0, q4_k, q5_k, 
 struct DtypeInfo {
   std::string_view name;
   std::uint32_t block_elements = 1;
-  std::uint32_t block_bytes = 0;  // of the words alone for mlc_q4; 0 for affine, whose bits vary
+  std::uint32_t block_bytes = 0;  // in all parts; 0 for affine, where bits and group decide
 };
 const DtypeInfo& info(Dtype dtype);
 

@@ -129,11 +129,10 @@ Result<std::vector<RawTensor>> read_shards(const Json& root, std::string_view fi
 // The matrix of a pair whose shapes must fit each other.
 Result<TensorRecord> join_pair(const RawTensor& words, const RawTensor& scales, const std::string& base,
                                std::string_view file) {
-  const auto scale_dtype = plain_dtype(scales.type);
-  if (words.type != RawType::u32 || !scale_dtype) {
+  if (words.type != RawType::u32 || scales.type != RawType::f16) {
     return fail(
         ErrorCode::corrupt_file,
-        fmt::format("Tensors {} and {} have the dtypes {} and {}, expected uint32 and a float, in {}.",
+        fmt::format("Tensors {} and {} have the dtypes {} and {}, expected uint32 and float16, in {}.",
                     in_quotes(words.name), in_quotes(scales.name), words.type_name, scales.type_name, file));
   }
   // 32 elements are 4 words and one scale; the rest of the shapes is the same.
@@ -155,7 +154,7 @@ Result<TensorRecord> join_pair(const RawTensor& words, const RawTensor& scales, 
                          .shape = words.shape,
                          .parts = {}};
   record.shape.back() = words.shape.back() * 8;  // the bytes fit 64 bits, so this does
-  record.parts = {part_of(words, Dtype::mlc_q4), part_of(scales, *scale_dtype)};
+  record.parts = {part_of(words, Dtype::mlc_q4), part_of(scales, Dtype::f16)};
   return record;
 }
 
