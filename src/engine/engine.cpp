@@ -87,8 +87,8 @@ std::optional<load::WantedRange> EngineImpl::wanted() const { return model_ ? st
 void EngineImpl::build() {
   model_ = loader_.take();
   state_ = model_->decoder.state(model_->buffers);
-  passes_ = std::make_unique<Passes>(make_executor(device_, options_), model_->decoder, model_->weights,
-                                     model_->buffers);
+  passes_ = std::make_unique<Passes>(make_executor(device_, options_), model_->decoder,
+                                     model::Weights(model_->weights, model_->buffers), model_->buffers);
   session_ =
       std::make_unique<Session>(device_, *passes_, state_, model_->spec, model_->context, model_->text.stop_ids);
 }

@@ -13,7 +13,7 @@
 #include "engine/generation.hpp"
 #include "gpu/device.hpp"
 #include "gpu/executor.hpp"
-#include "load/checkpoint_reader.hpp"
+#include "load/wanted_range.hpp"
 
 namespace ztvm::engine {
 

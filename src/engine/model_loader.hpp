@@ -9,26 +9,28 @@
 
 #include "engine/engine.hpp"
 #include "engine/model_plan.hpp"
+#include "load/checkpoint_reader.hpp"
+#include "load/weight_stream.hpp"
 #include "text/chat_template.hpp"
 #include "text/tokenizer.hpp"
 
 namespace ztvm::engine {
 
-// A model whose buffers exist; complete once every upload step was supplied.
+// A model whose buffers exist; complete once all weights were supplied.
 struct Model {
   model::ModelSpec spec;
   std::uint32_t context = 0;
   TextParts text;
   model::Buffers buffers;
+  model::WeightPlan weights;
   model::Decoder decoder;
-  model::Weights weights;
 };
 
 class ModelLoader {
  public:
   ModelLoader(gpu::Device& device, const ModelName& model, LoadOptions options);
 
-  // The next range to supply; nothing once the model is complete.
+  // The next range to supply; nothing once the model is complete, or after an error in the headers.
   std::optional<load::WantedRange> wanted() const;
   Result<void> supply(Bytes bytes, std::uint64_t n_file_bytes);
   Result<void> supply_missing();
@@ -38,20 +40,16 @@ class ModelLoader {
   std::unique_ptr<Model> take();
 
  private:
-  Result<void> start_weights();
-  Result<void> upload();
+  Result<void> start_weights_if_read();
+  Result<void> supply_weights(Bytes bytes, std::uint64_t n_file_bytes);
   void write_tables();
 
   gpu::Device& device_;
+  std::string name_;
   LoadOptions options_;
   load::CheckpointReader reader_;
-  std::string name_;
-  std::vector<load::CheckpointFile> files_;
   std::optional<MemoryPlan> memory_;
-  std::vector<load::UploadStep> steps_;
-  std::size_t next_step_ = 0;
-  std::vector<std::vector<std::byte>> sources_;  // bytes of the next step, as far as they were supplied
-  QuantisedRows converted_;                      // reused from step to step
+  load::WeightStream stream_;
   std::unique_ptr<Model> model_;
 };
 

@@ -73,9 +73,7 @@ MemoryPlan memory_plan(const ModelPlan& plan, std::uint32_t max_context) {
   for (const model::PlannedBuffer& buffer : plan.buffers.planned()) {
     memory.largest_buffer_bytes = std::max(memory.largest_buffer_bytes, buffer.n_bytes);
   }
-  for (const load::UploadStep& step : plan.weights.steps()) {
-    for (const load::SourceRange& source : step.sources) memory.read_bytes += source.range.n_bytes;
-  }
+  for (const load::UploadStep& step : plan.weights.steps()) memory.read_bytes += step.n_bytes();
   return memory;
 }
 
@@ -92,9 +90,9 @@ Result<ModelPlan> plan_model(model::Family family, const load::Checkpoint& check
 
   ModelPlan plan;
   plan.context = *context;
-  model::WeightPlanner planner(checkpoint, binding_limit, plan.buffers);
-  model::ModelWeights weights = model::plan_weights(planner, family.names, spec);
-  auto planned = planner.finish();
+  model::WeightPlan::Builder builder(checkpoint, binding_limit, plan.buffers);
+  model::ModelWeights weights = model::plan_weights(builder, family.names, spec);
+  auto planned = builder.finish();
   if (!planned) return forward(planned);
   plan.weights = std::move(*planned);
   const std::uint32_t max_rows = options.max_rows != 0 ? options.max_rows : default_max_rows(options.target);

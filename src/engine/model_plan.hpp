@@ -6,7 +6,7 @@
 #include "engine/engine.hpp"
 #include "engine/text_parts.hpp"
 #include "gpu/target.hpp"
-#include "load/checkpoint_reader.hpp"
+#include "load/model_files.hpp"
 #include "model/decoder.hpp"
 #include "model/families/registry.hpp"
 #include "model/weights.hpp"
@@ -28,14 +28,14 @@ struct ModelHead {
   TextParts text;
 };
 // Errors: an architecture that is not known, a field that is missing or out of range, a tokenizer that is not known.
-Result<ModelHead> read_model_head(load::ReadModel read);
+Result<ModelHead> read_model_head(load::ModelFiles files);
 
 // Before any buffer is made: for inspect, and for refusing early.
 struct ModelPlan {
   model::Family family;
   std::uint32_t context = 0;
   model::Buffers buffers;
-  model::WeightPlan weights;
+  model::ModelWeights weights;
   model::Decoder decoder;
   MemoryPlan memory;
 };

@@ -90,8 +90,8 @@ std::vector<text::TokenId> config_stop_ids(std::span<const Json> configs) {
 
 }  // namespace
 
-Result<TextParts> read_text_parts(const load::GgufFile& file) {
-  auto fields = load::read_gguf_vocab(file.metadata);
+Result<TextParts> read_text_parts(const load::GgufMetadata& metadata) {
+  auto fields = load::read_gguf_vocab(metadata);
   if (!fields) return forward(fields);
   const text::GgufVocab vocab = to_text(std::move(*fields));
   auto tokenizer = text::Tokenizer::from_gguf(vocab);

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
-#include "load/gguf.hpp"
+#include "load/gguf_metadata.hpp"
 #include "text/chat_template.hpp"
 #include "text/tokenizer.hpp"
 
@@ -22,15 +22,15 @@ struct TextParts {
 };
 
 // Errors: those of the vocabulary's metadata and of the tokenizer.
-Result<TextParts> read_text_parts(const load::GgufFile& file);
+Result<TextParts> read_text_parts(const load::GgufMetadata& metadata);
 
 // The files of a folder that concern text; what is missing is empty.
 struct TextFiles {
-  std::string_view tokenizer_json;
-  std::string_view tokenizer_config_json;  // may hold the chat template
-  std::string_view chat_template_jinja;    // or this does
+  std::string tokenizer_json;
+  std::string tokenizer_config_json;  // may hold the chat template
+  std::string chat_template_jinja;    // or this does
   std::span<const Json> configs;           // may name ids that end an answer
-  std::string_view model_type;             // chooses the template where the files hold none, as MLC's often do
+  std::string model_type;             // chooses the template where the files hold none, as MLC's often do
 };
 // Errors: those of the tokenizer, and of JSON that is none.
 Result<TextParts> read_text_parts(const TextFiles& files);

@@ -21,8 +21,8 @@ const DtypeInfo& info(Dtype dtype) {
       {.name = "Q4_K", .block_elements = 256, .block_bytes = 144},
       {.name = "Q5_K", .block_elements = 256, .block_bytes = 176},
       {.name = "Q6_K", .block_elements = 256, .block_bytes = 210},
-      {.name = "q4f16_1", .block_elements = 32, .block_bytes = 16},
-      {.name = "affine", .block_elements = 1, .block_bytes = 0},
+      {.name = "q4f16_1", .block_elements = 32, .block_bytes = 18},
+      {.name = "affine", .block_elements = 32, .block_bytes = 0},
   }};
   return k_infos[static_cast<std::size_t>(dtype)];
 }
@@ -48,6 +48,12 @@ Result<const TensorRecord*> Checkpoint::require(std::string_view tensor,
                                                 std::span<const std::uint64_t> shape) const {
   const TensorRecord* found = find(tensor);
   if (found == nullptr) {
+    const auto other = std::ranges::find(skipped, tensor, &SkippedTensor::name);
+    if (other != skipped.end()) {
+      return fail(ErrorCode::unsupported,
+                  fmt::format("Tensor {} has the type {}, which no kernel reads, in {}.", in_quotes(tensor),
+                              in_quotes(other->type), files[other->file].name));
+    }
     return fail(ErrorCode::not_found, fmt::format("{} has no tensor {}, expected one of shape {}.", name,
                                                   in_quotes(tensor), shape_text(shape)));
   }

@@ -20,7 +20,7 @@ enum class Dtype : std::uint8_t { f32, f16, bf16, q4_0, q4_1, q8_0, q4_k, q5_k, 
 struct DtypeInfo {
   std::string_view name;
   std::uint32_t block_elements = 1;
-  std::uint32_t block_bytes = 0;  // of the words alone for mlc_q4; 0 for affine, whose bits vary
+  std::uint32_t block_bytes = 0;  // in all parts; 0 for affine, where bits and group decide
 };
 const DtypeInfo& info(Dtype dtype);
 
@@ -54,16 +54,26 @@ struct TensorRecord {
 
 struct CheckpointFile {
   std::string name;           // inside the model's folder, or the .gguf's own
-  std::uint64_t n_bytes = 0;  // that its header or manifest promises
+  std::uint64_t n_bytes = 0;  // that the file has, or that the manifest promises
+  std::string md5;            // hexadecimal, where a manifest tells it; else empty
+};
+
+// A tensor of a type that no kernel reads: harmless as long as nobody asks for it.
+struct SkippedTensor {
+  std::string name;
+  std::string type;  // as its file writes it
+  std::uint32_t file = 0;
 };
 
 struct Checkpoint {
   std::string name;  // of the folder or file, for errors
   std::vector<CheckpointFile> files;
   std::vector<TensorRecord> tensors;  // names are unique
+  std::vector<SkippedTensor> skipped;
 
   const TensorRecord* find(std::string_view tensor) const;  // nullptr when there is none
-  // The tensor `tensor` with exactly this shape. Errors: not_found, or corrupt_file with both shapes.
+  // The tensor `tensor` with exactly this shape. Errors: not_found, unsupported when it was skipped, or
+  // corrupt_file with both shapes.
   Result<const TensorRecord*> require(std::string_view tensor, std::span<const std::uint64_t> shape) const;
   // Where a tensor's words lie, for errors.
   const std::string& file_of(const TensorRecord& tensor) const {

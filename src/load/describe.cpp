@@ -23,10 +23,16 @@ void describe_metadata(const GgufMetadata& metadata, Out out) {
   }
 }
 
+// "affine 4/64": bits and group where the type leaves them open.
+std::string type_text(const TensorRecord& tensor) {
+  if (tensor.dtype != Dtype::affine) return std::string(info(tensor.dtype).name);
+  return fmt::format("affine {}/{}", tensor.bits, tensor.group);
+}
+
 void describe_tensors(const Checkpoint& file, Out out) {
   fmt::format_to(out, "\nTensors ({})\n", file.tensors.size());
   for (const TensorRecord& tensor : file.tensors) {
-    fmt::format_to(out, "  {:<32} {:<5} {:<16} {:>10}\n", printable(tensor.name), info(tensor.dtype).name,
+    fmt::format_to(out, "  {:<32} {:<5} {:<16} {:>10}\n", printable(tensor.name), type_text(tensor),
                    shape_text(tensor.shape), format_bytes(tensor.n_bytes()));
   }
 }
@@ -52,18 +58,53 @@ void describe_totals(const Checkpoint& file, Out out) {
   }
 }
 
+void describe_gguf(const GgufHeader& gguf, const Checkpoint& checkpoint, Out out) {
+  const auto architecture = gguf.metadata.get_string("general.architecture");
+  fmt::format_to(out, "{}: GGUF version {}, architecture {}, {}, alignment {}\n", checkpoint.name,
+                 gguf.version, architecture ? printable(*architecture) : "not named",
+                 format_bytes(checkpoint.files.front().n_bytes), gguf.alignment);
+  describe_metadata(gguf.metadata, out);
+}
+
+void describe_folder(const ModelFiles& model, Out out) {
+  const Checkpoint& checkpoint = model.checkpoint;
+  std::uint64_t n_bytes = 0;
+  for (const CheckpointFile& file : checkpoint.files) n_bytes += file.n_bytes;
+  fmt::format_to(out, "{}: {}, {} in {} files\n\nFiles\n", checkpoint.name, to_string(model.kind),
+                 format_bytes(n_bytes), checkpoint.files.size());
+  for (const CheckpointFile& file : checkpoint.files) {
+    fmt::format_to(out, "  {:<48} {:>10}\n", printable(file.name), format_bytes(file.n_bytes));
+  }
+}
+
+void describe_weights(const Checkpoint& checkpoint, Out out) {
+  describe_tensors(checkpoint, out);
+  describe_totals(checkpoint, out);
+  for (const SkippedTensor& tensor : checkpoint.skipped) {
+    fmt::format_to(out, "  {} is skipped: no kernel reads {}\n", printable(tensor.name),
+                   printable(tensor.type));
+  }
+}
+
 }  // namespace
 
 std::string describe(const GgufFile& gguf) {
   std::string text;
   const Out out = std::back_inserter(text);
-  const auto architecture = gguf.metadata.get_string("general.architecture");
-  fmt::format_to(out, "{}: GGUF version {}, architecture {}, {}, alignment {}\n", gguf.checkpoint.name,
-                 gguf.version, architecture ? printable(*architecture) : "not named",
-                 format_bytes(gguf.checkpoint.files.front().n_bytes), gguf.alignment);
-  describe_metadata(gguf.metadata, out);
-  describe_tensors(gguf.checkpoint, out);
-  describe_totals(gguf.checkpoint, out);
+  describe_gguf(gguf, gguf.checkpoint, out);
+  describe_weights(gguf.checkpoint, out);
+  return text;
+}
+
+std::string describe(const ModelFiles& model) {
+  std::string text;
+  const Out out = std::back_inserter(text);
+  if (model.gguf) {
+    describe_gguf(*model.gguf, model.checkpoint, out);
+  } else {
+    describe_folder(model, out);
+  }
+  describe_weights(model.checkpoint, out);
   return text;
 }
 

@@ -10,20 +10,19 @@
 #include "base/error.hpp"
 #include "load/checkpoint.hpp"
 #include "load/gguf_metadata.hpp"
+#include "load/need_bytes.hpp"
 
 namespace ztvm::load {
 
-// A checked header: every tensor lies inside the file, aligned, and overlaps no other.
-struct GgufFile {
+struct GgufHeader {
   std::uint32_t version = 0;
   std::uint64_t alignment = 32;
   GgufMetadata metadata;
-  Checkpoint checkpoint;
 };
 
-// The header is longer than the bytes given; call again with the first `n_bytes` of the file.
-struct NeedBytes {
-  std::uint64_t n_bytes = 0;  // more than were given, at most the whole file
+// A checked header: every tensor lies inside the file, aligned, and overlaps no other.
+struct GgufFile : GgufHeader {
+  Checkpoint checkpoint;  // of one file
 };
 
 using GgufProgress = std::variant<NeedBytes, GgufFile>;

@@ -41,9 +41,10 @@ class GgufGolden : public testing::Test {
         .unpermute_head_dim = unpermute_head_dim,
         .targets = {{.words_slot = 0, .scales_slot = 1, .n_rows = tensor.n_rows()}}};
     QuantisedRows piece;
-    for (const UploadStep& step : plan_uploads({&request, 1}, k_name, 4096).value()) {
-      const Bytes source = as_bytes(bytes_).subspan(step.source.offset, step.source.n_bytes);
-      EXPECT_TRUE(apply(step, source, k_name, piece));
+    for (const UploadStep& step : plan_uploads({&request, 1}, gguf_.checkpoint, 4096).value()) {
+      const ByteRange& range = step.sources.front().range;
+      const Bytes source = as_bytes(bytes_).subspan(range.offset, range.n_bytes);
+      EXPECT_TRUE(apply(step, {&source, 1}, gguf_.checkpoint.files, piece));
       std::ranges::copy(piece.words, whole.words.begin() + step.words.offset);
       std::ranges::copy(piece.scales, whole.scales.begin() + step.scales.offset);
     }

@@ -2,27 +2,27 @@
 
 namespace ztvm::model {
 
-ModelWeights plan_weights(WeightPlanner& planner, const WeightNames& names, const ModelSpec& spec) {
+ModelWeights plan_weights(WeightPlan::Builder& builder, const WeightNames& names, const ModelSpec& spec) {
   ModelWeights weights;
-  weights.embedding = planner.matrix(names.embedding);
+  weights.embedding = builder.matrix(names.embedding);
   for (std::size_t i = 0; i < names.layers.size(); ++i) {
     LayerWeights& layer = weights.layers.emplace_back();
     const LayerSpec& layer_spec = spec.layers[i];
     if (const auto* attention = std::get_if<AttentionNames>(&names.layers[i].mixer)) {
-      layer.mixer = plan_attention(planner, *attention, std::get<AttentionSpec>(layer_spec.mixer), spec.dim);
+      layer.mixer = plan_attention(builder, *attention, std::get<AttentionSpec>(layer_spec.mixer), spec.dim);
     } else {
-      layer.mixer = plan_delta_net(planner, std::get<DeltaNetNames>(names.layers[i].mixer),
+      layer.mixer = plan_delta_net(builder, std::get<DeltaNetNames>(names.layers[i].mixer),
                                    std::get<DeltaNetSpec>(layer_spec.mixer), spec.dim);
     }
     if (const auto* mlp = std::get_if<MlpNames>(&names.layers[i].ffn)) {
-      layer.ffn = plan_mlp(planner, *mlp, spec.dim);
+      layer.ffn = plan_mlp(builder, *mlp, spec.dim);
     } else {
-      layer.ffn = plan_moe(planner, std::get<MoeNames>(names.layers[i].ffn), std::get<MoeSpec>(layer_spec.ffn),
+      layer.ffn = plan_moe(builder, std::get<MoeNames>(names.layers[i].ffn), std::get<MoeSpec>(layer_spec.ffn),
                            spec.dim);
     }
   }
-  weights.final_norm = planner.vector(names.final_norm, spec.dim);
-  weights.head = names.head.sources.empty() ? weights.embedding : planner.matrix(names.head);
+  weights.final_norm = builder.vector({{names.final_norm}, {spec.dim}});
+  weights.head = names.head.sources.empty() ? weights.embedding : builder.matrix(names.head);
   return weights;
 }
 

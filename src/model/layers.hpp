@@ -23,8 +23,8 @@ struct ModelWeights {
   MatrixHandle head{};  // the embedding again when tied
 };
 
-// Errors stay in the planner.
-ModelWeights plan_weights(WeightPlanner& planner, const WeightNames& names, const ModelSpec& spec);
+// Errors stay in the builder.
+ModelWeights plan_weights(WeightPlan::Builder& builder, const WeightNames& names, const ModelSpec& spec);
 
 // Records the mixer and the feed-forward part of context.layer.
 void record_layer(const LayerContext& context, const LayerWeights& weights, const LayerState& state);

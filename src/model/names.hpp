@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/spec.hpp"
-#include "model/weights.hpp"
+#include "model/weight_plan.hpp"
 
 namespace ztvm::model {
 

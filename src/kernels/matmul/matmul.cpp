@@ -119,14 +119,13 @@ std::uint32_t matmul_tile(std::uint32_t max_rows) { return max_rows >= 4 ? 4 : 1
 
 void matmul(gpu::Recording& recording, std::string_view name, const Matmul& args) {
   const bool pair = args.epilogue == Epilogue::swiglu;
-  check(!pair || args.weights.parts.size() == 1, "gate and up are in one part");
   for (const MatrixPart& part : args.weights.parts) {
     const MatmulShape shape = {.kind = part.kind,
                                .dim = args.weights.dim,
                                .n_elements = args.weights.dim,
                                .n_out = pair ? part.n_rows / 2 : part.n_rows,
                                .out_stride = pair ? args.weights.rows / 2 : args.weights.rows,
-                               .out_first = part.first_row,
+                               .out_first = pair ? part.first_row / 2 : part.first_row,
                                .epilogue = args.epilogue,
                                .rows = args.rows};
     if (const auto plan = plan_rows4(recording, args, part)) {

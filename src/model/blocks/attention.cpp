@@ -7,13 +7,13 @@
 
 namespace ztvm::model {
 
-AttentionWeights plan_attention(WeightPlanner& planner, const AttentionNames& names, const AttentionSpec& spec,
+AttentionWeights plan_attention(WeightPlan::Builder& builder, const AttentionNames& names, const AttentionSpec& spec,
                                 std::uint32_t dim) {
   AttentionWeights weights;
-  weights.norm = planner.vector(names.norm, dim);
-  weights.in = planner.matrix(names.in);
-  if (spec.qk_norm) weights.qk_norm = planner.vectors({names.q_norm, names.k_norm}, spec.head_dim);
-  weights.out = planner.matrix(names.out);
+  weights.norm = builder.vector({{names.norm}, {dim}});
+  weights.in = builder.matrix(names.in);
+  if (spec.qk_norm) weights.qk_norm = builder.vector({{names.q_norm, names.k_norm}, {spec.head_dim}});
+  weights.out = builder.matrix(names.out);
   return weights;
 }
 

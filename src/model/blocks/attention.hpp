@@ -15,7 +15,7 @@ struct AttentionWeights {
 };
 
 // Errors: a tensor is missing or misshapen.
-AttentionWeights plan_attention(WeightPlanner& planner, const AttentionNames& names, const AttentionSpec& spec,
+AttentionWeights plan_attention(WeightPlan::Builder& builder, const AttentionNames& names, const AttentionSpec& spec,
                                 std::uint32_t dim);
 void record_attention(const LayerContext& context, const AttentionSpec& attention, const AttentionWeights& weights,
                       const AttentionState& state);

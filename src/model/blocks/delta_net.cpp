@@ -7,16 +7,16 @@
 
 namespace ztvm::model {
 
-DeltaNetWeights plan_delta_net(WeightPlanner& planner, const DeltaNetNames& names, const DeltaNetSpec& spec,
+DeltaNetWeights plan_delta_net(WeightPlan::Builder& builder, const DeltaNetNames& names, const DeltaNetSpec& spec,
                                std::uint32_t dim) {
   DeltaNetWeights weights;
-  weights.norm = planner.vector(names.norm, dim);
-  weights.in = planner.matrix(names.in);
-  weights.conv = planner.vector(names.conv, spec.conv_channels() * spec.conv_width);
-  weights.a_log = planner.vector(names.a_log, spec.n_value_heads);
-  weights.dt_bias = planner.vector(names.dt_bias, spec.n_value_heads);
-  weights.out_norm = planner.vector(names.out_norm, spec.value_dim);
-  weights.out = planner.matrix(names.out);
+  weights.norm = builder.vector({{names.norm}, {dim}});
+  weights.in = builder.matrix(names.in);
+  weights.conv = builder.vector({{names.conv}, {spec.conv_channels(), spec.conv_width}});
+  weights.a_log = builder.vector({{names.a_log}, {spec.n_value_heads}});
+  weights.dt_bias = builder.vector({{names.dt_bias}, {spec.n_value_heads}});
+  weights.out_norm = builder.vector({{names.out_norm}, {spec.value_dim}});
+  weights.out = builder.matrix(names.out);
   return weights;
 }
 
@@ -40,13 +40,13 @@ void record_delta_net(const LayerContext& context, const DeltaNetSpec& spec, con
                         .state = state.conv,
                         .out = scratch.q});
   kernels::delta_rule(context.recording, context.name("delta rule"),
-                      {.n_key_heads = spec.n_key_heads,
-                       .n_value_heads = spec.n_value_heads,
-                       .key_dim = spec.key_dim,
-                       .value_dim = spec.value_dim,
-                       .x_stride = spec.in_width(),
-                       .first_b = spec.conv_channels() + spec.value_width(),
-                       .first_a = spec.conv_channels() + spec.value_width() + spec.n_value_heads,
+                      {.shape = {.n_key_heads = spec.n_key_heads,
+                                 .n_value_heads = spec.n_value_heads,
+                                 .key_dim = spec.key_dim,
+                                 .value_dim = spec.value_dim,
+                                 .x_stride = spec.in_width(),
+                                 .first_b = spec.conv_channels() + spec.value_width(),
+                                 .first_a = spec.conv_channels() + spec.value_width() + spec.n_value_heads},
                        .step = context.step,
                        .qkv = scratch.q,
                        .x = scratch.in,

@@ -17,7 +17,7 @@ struct DeltaNetWeights {
   MatrixHandle out{};
 };
 
-DeltaNetWeights plan_delta_net(WeightPlanner& planner, const DeltaNetNames& names, const DeltaNetSpec& spec,
+DeltaNetWeights plan_delta_net(WeightPlan::Builder& builder, const DeltaNetNames& names, const DeltaNetSpec& spec,
                                std::uint32_t dim);
 void record_delta_net(const LayerContext& context, const DeltaNetSpec& spec, const DeltaNetWeights& weights,
                       const DeltaNetState& state);

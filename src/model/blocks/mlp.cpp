@@ -4,11 +4,11 @@
 
 namespace ztvm::model {
 
-MlpWeights plan_mlp(WeightPlanner& planner, const MlpNames& names, std::uint32_t dim) {
+MlpWeights plan_mlp(WeightPlan::Builder& builder, const MlpNames& names, std::uint32_t dim) {
   MlpWeights weights;
-  weights.norm = planner.vector(names.norm, dim);
-  weights.gate_up = planner.matrix(names.gate_up);
-  weights.down = planner.matrix(names.down);
+  weights.norm = builder.vector({{names.norm}, {dim}});
+  weights.gate_up = builder.matrix(names.gate_up);
+  weights.down = builder.matrix(names.down);
   return weights;
 }
 

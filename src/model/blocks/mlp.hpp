@@ -11,7 +11,7 @@ struct MlpWeights {
   MatrixHandle down{};
 };
 
-MlpWeights plan_mlp(WeightPlanner& planner, const MlpNames& names, std::uint32_t dim);
+MlpWeights plan_mlp(WeightPlan::Builder& builder, const MlpNames& names, std::uint32_t dim);
 void record_mlp(const LayerContext& context, const MlpWeights& weights);
 
 }  // namespace ztvm::model

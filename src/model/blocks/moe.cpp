@@ -8,15 +8,15 @@
 
 namespace ztvm::model {
 
-MoeWeights plan_moe(WeightPlanner& planner, const MoeNames& names, const MoeSpec& spec, std::uint32_t dim) {
+MoeWeights plan_moe(WeightPlan::Builder& builder, const MoeNames& names, const MoeSpec& spec, std::uint32_t dim) {
   MoeWeights weights;
-  weights.norm = planner.vector(names.norm, dim);
-  weights.router = planner.matrix(names.router);
-  weights.gate_up = planner.matrix(names.gate_up);
-  weights.down = planner.matrix(names.down);
+  weights.norm = builder.vector({{names.norm}, {dim}});
+  weights.router = builder.matrix(names.router);
+  weights.gate_up = builder.matrix(names.gate_up);
+  weights.down = builder.matrix(names.down);
   if (spec.shared_dim > 0) {
-    weights.shared_gate_up = planner.matrix(names.shared_gate_up);
-    weights.shared_down = planner.matrix(names.shared_down);
+    weights.shared_gate_up = builder.matrix(names.shared_gate_up);
+    weights.shared_down = builder.matrix(names.shared_down);
   }
   return weights;
 }

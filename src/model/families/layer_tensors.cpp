@@ -5,8 +5,12 @@
 namespace ztvm::model {
 namespace {
 
-MatrixSource rows_of(std::string tensor, std::uint32_t rows, std::uint32_t first_row = 0) {
-  return {.tensor = std::move(tensor), .rows = rows, .first_row = first_row};
+MatrixSource rows_of(std::string tensor, std::uint32_t rows) { return {.tensor = std::move(tensor), .rows = rows}; }
+
+// Rows of a tensor [n_rows, dim] that has more.
+MatrixSource some_rows_of(const std::string& tensor, std::uint64_t n_rows, std::uint64_t dim, std::uint32_t rows,
+                          std::uint64_t first_row) {
+  return {.tensor = tensor, .rows = rows, .first_row = first_row, .shape = {n_rows, dim}};
 }
 
 }  // namespace
@@ -28,29 +32,32 @@ MatrixSpec LayerTensors::qkv(std::string_view group, const AttentionSpec& attent
   const std::uint32_t q_rows = attention.n_heads * head * (attention.output_gate ? 2 : 1);
   const std::uint32_t kv_rows = attention.n_kv_heads * head;
   const std::string q = fused.empty() ? tensor("q_proj") : fused;
+  const std::uint32_t n_rows = fused.empty() ? q_rows : q_rows + 2 * kv_rows;  // of the tensor that q is in
   MatrixSpec spec = {.label = label("qkv"), .dim = dim, .sources = {}};
+  // Every other head of q_proj with a gate, from `first` on.
+  const auto add_heads = [&](std::uint32_t first) {
+    for (std::uint32_t h = 0; h < attention.n_heads; ++h) {
+      spec.sources.push_back(some_rows_of(q, n_rows, dim, head, std::uint64_t{2 * h + first} * head));
+    }
+  };
   if (attention.output_gate) {
-    for (std::uint32_t h = 0; h < attention.n_heads; ++h) spec.sources.push_back(rows_of(q, head, 2 * h * head));
+    add_heads(0);
   } else {
-    spec.sources.push_back(rows_of(q, q_rows));
+    spec.sources.push_back(some_rows_of(q, n_rows, dim, q_rows, 0));
   }
   if (fused.empty()) {
     spec.sources.push_back(rows_of(tensor("k_proj"), kv_rows));
     spec.sources.push_back(rows_of(tensor("v_proj"), kv_rows));
   } else {
-    spec.sources.push_back(rows_of(fused, 2 * kv_rows, q_rows));
+    spec.sources.push_back(some_rows_of(fused, n_rows, dim, 2 * kv_rows, q_rows));
   }
-  if (attention.output_gate) {
-    for (std::uint32_t h = 0; h < attention.n_heads; ++h) {
-      spec.sources.push_back(rows_of(q, head, (2 * h + 1) * head));
-    }
-  }
+  if (attention.output_gate) add_heads(1);
   return spec;
 }
 
 MatrixSpec LayerTensors::gate_up(std::string_view group, std::uint32_t ffn_dim, std::uint32_t dim) const {
   const auto tensor = [&](std::string_view part) { return name(fmt::format("{}.{}.weight", group, part)); };
-  MatrixSpec spec = {.label = label("gate and up"), .dim = dim, .sources = {}};
+  MatrixSpec spec = {.label = label("gate and up"), .dim = dim, .sources = {}, .gate_and_up = true};
   if (checkpoint_.find(tensor("gate_up_proj")) != nullptr) {
     spec.sources.push_back(rows_of(tensor("gate_up_proj"), 2 * ffn_dim));
   } else {

@@ -8,31 +8,31 @@ namespace {
 // Numbers of one header, each checked against a range, so that nothing later overflows.
 class Reader {
  public:
-  explicit Reader(const load::GgufFile& file) : file_(file) {}
+  Reader(const load::GgufMetadata& metadata, const std::string& file) : metadata_(metadata), file_(file) {}
 
   std::uint32_t integer(std::string_view key, std::uint64_t low, std::uint64_t high) {
-    return take(key, file_.metadata.get_uint(key), low, high);
+    return take(key, metadata_.get_uint(key), low, high);
   }
   std::uint32_t integer_or(std::string_view key, std::uint32_t fallback, std::uint64_t low,
                            std::uint64_t high) {
-    auto value = file_.metadata.find_uint(key);
+    auto value = metadata_.find_uint(key);
     if (!value) keep(forward(value).error());
     if (!value || !*value) return fallback;
     return take(key, **value, low, high);
   }
   double number_or(std::string_view key, double fallback, double low, double high) {
-    auto value = file_.metadata.find_float(key);
+    auto value = metadata_.find_float(key);
     if (!value) keep(forward(value).error());
     const double result = value && *value ? **value : fallback;
     if (!(result >= low && result <= high)) {
       keep({ErrorCode::corrupt_file, fmt::format("{} has {} in key \"{}\", expected {} to {}.",
-                                                 file_.checkpoint.name, result, key, low, high)});
+                                                 file_, result, key, low, high)});
       return low;
     }
     return result;
   }
   void require(bool condition, std::string text) {
-    if (!condition) keep({ErrorCode::unsupported, fmt::format("{} {}", file_.checkpoint.name, text)});
+    if (!condition) keep({ErrorCode::unsupported, fmt::format("{} {}", file_, text)});
   }
   Result<void> status() { return error_.text.empty() ? Result<void>() : std::unexpected(error_); }
 
@@ -45,7 +45,7 @@ class Reader {
     }
     if (*value < low || *value > high) {
       keep({ErrorCode::corrupt_file, fmt::format("{} has {} in key \"{}\", expected {} to {}.",
-                                                 file_.checkpoint.name, *value, key, low, high)});
+                                                 file_, *value, key, low, high)});
       return static_cast<std::uint32_t>(low);
     }
     return static_cast<std::uint32_t>(*value);
@@ -54,7 +54,8 @@ class Reader {
     if (error_.text.empty()) error_ = std::move(error);
   }
 
-  const load::GgufFile& file_;
+  const load::GgufMetadata& metadata_;
+  const std::string& file_;
   Error error_;
 };
 
@@ -84,7 +85,8 @@ LayerNames layer_names(std::uint32_t index, const ModelSpec& spec, const Attenti
                       .gate_up = {.label = label("gate and up"),
                                   .dim = spec.dim,
                                   .sources = {{.tensor = name("ffn_gate"), .rows = ffn_dim},
-                                              {.tensor = name("ffn_up"), .rows = ffn_dim}}},
+                                              {.tensor = name("ffn_up"), .rows = ffn_dim}},
+                                  .gate_and_up = true},
                       .down = {.label = label("down"),
                                .dim = ffn_dim,
                                .sources = {{.tensor = name("ffn_down"), .rows = spec.dim}}}},
@@ -108,8 +110,8 @@ Result<std::uint32_t> vocabulary_rows(const load::Checkpoint& file) {
 
 }  // namespace
 
-Result<Family> llama_from_gguf(const load::GgufFile& file) {
-  Reader reader(file);
+Result<Family> llama_from_gguf(const load::GgufMetadata& metadata, const load::Checkpoint& file) {
+  Reader reader(metadata, file.name);
   Family family;
   ModelSpec& spec = family.spec;
   spec.architecture = "llama";
@@ -136,19 +138,19 @@ Result<Family> llama_from_gguf(const load::GgufFile& file) {
   reader.require(attention.n_rotated == attention.head_dim,
                  fmt::format("rotates {} of {} elements of a head, expected all.", attention.n_rotated,
                              attention.head_dim));
-  auto scaling = file.metadata.find_string("llama.rope.scaling.type");
+  auto scaling = metadata.find_string("llama.rope.scaling.type");
   if (!scaling) return forward(scaling);
   reader.require(!*scaling || **scaling == "none",
                  fmt::format("uses RoPE scaling \"{}\", expected none.", scaling->value_or("")));
-  reader.require(file.checkpoint.find("rope_freqs.weight") == nullptr,
+  reader.require(file.find("rope_freqs.weight") == nullptr,
                  "has rope_freqs.weight (scaled RoPE), expected none.");
   if (auto status = reader.status(); !status) return forward(status);
 
-  auto rows = vocabulary_rows(file.checkpoint);
+  auto rows = vocabulary_rows(file);
   if (!rows) return forward(rows);
   spec.vocab = *rows;
   spec.n_valid_ids = *rows;
-  spec.tied_head = file.checkpoint.find("output.weight") == nullptr;
+  spec.tied_head = file.find("output.weight") == nullptr;
   for (std::uint32_t i = 0; i < n_layers; ++i) {
     spec.layers.push_back({.mixer = attention, .ffn = MlpSpec{ffn_dim}});
     family.names.layers.push_back(layer_names(i, spec, attention, ffn_dim));

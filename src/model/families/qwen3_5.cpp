@@ -83,14 +83,19 @@ MoeNames moe_names(const LayerTensors& layer, const MoeSpec& spec, std::uint32_t
                   .unit_rows = 2 * spec.expert_dim},
       .down = {.label = layer.label("experts down"),
                .dim = spec.expert_dim,
-               .sources = {{.tensor = name("switch_mlp.down_proj"), .rows = spec.n_experts * dim}},
+               .sources = {{.tensor = name("switch_mlp.down_proj"),
+                            .rows = spec.n_experts * dim,
+                            .shape = {spec.n_experts, dim, spec.expert_dim}}},
                .unit_rows = dim},
       .shared_gate_up = {},
       .shared_down = {}};
   for (std::uint32_t e = 0; e < spec.n_experts; ++e) {
     for (const std::string_view part : {"switch_mlp.gate_proj", "switch_mlp.up_proj"}) {
       names.gate_up.sources.push_back(
-          {.tensor = name(part), .rows = spec.expert_dim, .first_row = e * spec.expert_dim});
+          {.tensor = name(part),
+           .rows = spec.expert_dim,
+           .first_row = std::uint64_t{e} * spec.expert_dim,
+           .shape = {spec.n_experts, spec.expert_dim, dim}});
     }
   }
   if (spec.shared_dim > 0) {

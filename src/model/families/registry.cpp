@@ -14,7 +14,7 @@ namespace {
 
 struct GgufFamily {
   std::string_view architecture;
-  Result<Family> (*read)(const load::GgufFile&);
+  Result<Family> (*read)(const load::GgufMetadata&, const load::Checkpoint&);
 };
 constexpr std::array k_gguf_families = {GgufFamily{"llama", llama_from_gguf}};
 
@@ -53,14 +53,14 @@ std::vector<const Json*> field_objects(const Json& config) {
 
 }  // namespace
 
-Result<Family> family_from_gguf(const load::GgufFile& file) {
-  auto architecture = file.metadata.get_string("general.architecture");
+Result<Family> family_from_gguf(const load::GgufMetadata& metadata, const load::Checkpoint& file) {
+  auto architecture = metadata.get_string("general.architecture");
   if (!architecture) return forward(architecture);
   for (const GgufFamily& family : k_gguf_families) {
-    if (family.architecture == *architecture) return family.read(file);
+    if (family.architecture == *architecture) return family.read(metadata, file);
   }
   return fail(ErrorCode::unsupported,
-              fmt::format("{} has architecture \"{}\", expected {}.", file.checkpoint.name, *architecture,
+              fmt::format("{} has architecture \"{}\", expected {}.", file.name, *architecture,
                           list_of(k_gguf_families, &GgufFamily::architecture)));
 }
 
