@@ -77,6 +77,20 @@ gpu::Tensor CaseBuilder::pages(std::uint32_t n_pages) {
   return words(table);
 }
 
+gpu::Tensor CaseBuilder::expert_ids(std::uint32_t rows, std::uint32_t top_k, std::uint32_t n_candidates) {
+  check(top_k <= n_candidates, "a row chooses different experts");
+  std::vector<std::uint32_t> experts(n_candidates);
+  std::iota(experts.begin(), experts.end(), 0u);
+  std::vector<std::uint32_t> ids;
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    for (std::uint32_t i = 0; i < top_k; ++i) {
+      std::swap(experts[i], experts[i + random_.below(n_candidates - i)]);
+      ids.push_back(experts[i]);
+    }
+  }
+  return words(ids);
+}
+
 Matrix CaseBuilder::matrix(QuantKind kind, std::uint32_t rows, std::uint32_t dim, Fill fill,
                            std::uint32_t n_parts) {
   Matrix matrix = {.kind = kind, .rows = rows, .dim = dim, .parts = {}};

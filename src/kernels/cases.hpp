@@ -41,10 +41,12 @@ std::vector<KernelCase> advance_cases();
 std::vector<KernelCase> argmax_cases();
 std::vector<KernelCase> attention_cases();
 std::vector<KernelCase> embed_cases();
+std::vector<KernelCase> group_experts_cases();
 std::vector<KernelCase> matmul_cases();
 std::vector<KernelCase> penalise_cases();
 std::vector<KernelCase> rms_norm_cases();
 std::vector<KernelCase> rope_kv_cases();
+std::vector<KernelCase> route_cases();
 std::vector<KernelCase> sample_cases();
 
 }  // namespace ztvm::kernels
