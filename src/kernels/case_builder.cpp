@@ -92,9 +92,9 @@ gpu::Tensor CaseBuilder::expert_ids(std::uint32_t rows, std::uint32_t top_k, std
 }
 
 Matrix CaseBuilder::matrix(QuantKind kind, std::uint32_t rows, std::uint32_t dim, Fill fill,
-                           std::uint32_t n_parts) {
+                           std::uint32_t n_parts, std::uint32_t unit_rows) {
   Matrix matrix = {.kind = kind, .rows = rows, .dim = dim, .parts = {}};
-  const std::uint32_t rows_per_part = div_up(rows, n_parts);
+  const std::uint32_t rows_per_part = round_up(div_up(rows, n_parts), unit_rows);
   for (std::uint32_t first = 0; first < rows; first += rows_per_part) {
     MatrixPart part = matrix_part(kind, std::min(rows_per_part, rows - first), dim, fill);
     part.first_row = first;

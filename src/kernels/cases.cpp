@@ -8,7 +8,7 @@ std::vector<KernelCase> all_cases() {
   std::vector<KernelCase> all;
   for (const auto& list :
        {embed_cases, rms_norm_cases, matmul_cases, rope_kv_cases, attention_cases, penalise_cases,
-        argmax_cases, sample_cases, advance_cases, route_cases, group_experts_cases}) {
+        argmax_cases, sample_cases, advance_cases, route_cases, group_experts_cases, expert_matmul_cases}) {
     std::vector<KernelCase> cases = list();
     std::move(cases.begin(), cases.end(), std::back_inserter(all));
   }

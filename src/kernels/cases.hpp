@@ -41,6 +41,7 @@ std::vector<KernelCase> advance_cases();
 std::vector<KernelCase> argmax_cases();
 std::vector<KernelCase> attention_cases();
 std::vector<KernelCase> embed_cases();
+std::vector<KernelCase> expert_matmul_cases();
 std::vector<KernelCase> group_experts_cases();
 std::vector<KernelCase> matmul_cases();
 std::vector<KernelCase> penalise_cases();
