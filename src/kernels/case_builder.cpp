@@ -117,10 +117,24 @@ gpu::Tensor CaseBuilder::pages(std::uint32_t n_pages) {
   return words(table);
 }
 
+gpu::Tensor CaseBuilder::expert_ids(std::uint32_t rows, std::uint32_t top_k, std::uint32_t n_candidates) {
+  check(top_k <= n_candidates, "a row chooses different experts");
+  std::vector<std::uint32_t> experts(n_candidates);
+  std::iota(experts.begin(), experts.end(), 0u);
+  std::vector<std::uint32_t> ids;
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    for (std::uint32_t i = 0; i < top_k; ++i) {
+      std::swap(experts[i], experts[i + random_.below(n_candidates - i)]);
+      ids.push_back(experts[i]);
+    }
+  }
+  return words(ids);
+}
+
 Matrix CaseBuilder::matrix(QuantKind kind, std::uint32_t rows, std::uint32_t dim, Fill fill,
-                           std::uint32_t n_parts) {
+                           std::uint32_t n_parts, std::uint32_t unit_rows) {
   Matrix matrix = {.rows = rows, .dim = dim, .parts = {}};
-  const std::uint32_t rows_per_part = div_up(rows, n_parts);
+  const std::uint32_t rows_per_part = round_up(div_up(rows, n_parts), unit_rows);
   for (std::uint32_t first = 0; first < rows; first += rows_per_part) {
     MatrixPart part = matrix_part(kind, std::min(rows_per_part, rows - first), dim, fill);
     part.first_row = first;
