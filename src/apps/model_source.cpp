@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <system_error>
 
+#include "load/checkpoint_reader.hpp"
+
 namespace ztvm::app {
 namespace {
 
@@ -53,19 +55,27 @@ Result<bool> ModelSource::read(const load::WantedRange& range, std::vector<std::
   if (*found == nullptr) return false;
   const FileSource& file = **found;
   n_file_bytes = file.n_bytes();
-  const std::uint64_t n_bytes = range.whole ? file.n_bytes() : range.n_bytes;
-  if (n_bytes > range.n_bytes) {
-    return fail(ErrorCode::corrupt_file, fmt::format("\"{}\" has {} bytes, expected at most {}.", file.name(),
-                                                     file.n_bytes(), range.n_bytes));
-  }
-  if (range.offset > file.n_bytes() || n_bytes > file.n_bytes() - range.offset) {
-    return fail(ErrorCode::corrupt_file,
-                fmt::format("\"{}\" is truncated: it has {} bytes, but bytes {} to {} are needed.", file.name(),
-                            file.n_bytes(), range.offset, range.offset + n_bytes));
-  }
-  bytes.resize(n_bytes);
+  const std::uint64_t n_left = file.n_bytes() - std::min(range.offset, file.n_bytes());
+  bytes.resize(std::min(range.n_bytes, n_left));
   if (auto read = file.read(range.offset, bytes); !read) return forward(read);
   return true;
+}
+
+Result<load::ModelFiles> read_model_files(const fs::path& path) {
+  auto source = ModelSource::open(path);
+  if (!source) return forward(source);
+  const std::string& name = source->name().name;
+  auto reader = source->name().is_folder ? load::CheckpointReader::for_folder(name)
+                                         : load::CheckpointReader::for_gguf(name);
+  std::vector<std::byte> bytes;
+  while (const auto range = reader.wanted()) {
+    std::uint64_t n_file_bytes = 0;
+    auto found = source->read(*range, bytes, n_file_bytes);
+    if (!found) return forward(found);
+    auto supplied = *found ? reader.supply(bytes, n_file_bytes) : reader.supply_missing();
+    if (!supplied) return forward(supplied);
+  }
+  return reader.take();
 }
 
 }  // namespace ztvm::app

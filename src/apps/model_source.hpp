@@ -8,7 +8,7 @@
 
 #include "apps/file_source.hpp"
 #include "engine/engine.hpp"
-#include "load/checkpoint_reader.hpp"
+#include "load/model_files.hpp"
 
 namespace ztvm::app {
 
@@ -20,9 +20,8 @@ class ModelSource {
   // What the engine is told: a folder goes by its name, a file by its path.
   const engine::ModelName& name() const { return name_; }
 
-  // Fills `bytes` with a range and sets `n_file_bytes`. False: there is no such file.
-  // Errors: io; invalid_argument for a name that leads out of the folder; corrupt_file, naming the file, for a range
-  // beyond its end or a whole file that is longer than allowed.
+  // Fills `bytes` with a range, as far as the file goes, and sets `n_file_bytes`, the file's length. False: there is no
+  // such file. Errors: io; invalid_argument for a name that leads out of the folder.
   Result<bool> read(const load::WantedRange& range, std::vector<std::byte>& bytes, std::uint64_t& n_file_bytes);
 
  private:
@@ -32,5 +31,8 @@ class ModelSource {
   engine::ModelName name_;
   std::map<std::string, FileSource> files_;
 };
+
+// What the files of the model at `path` say about themselves, weights unread. Errors: of the files and the format.
+Result<load::ModelFiles> read_model_files(const std::filesystem::path& path);
 
 }  // namespace ztvm::app
