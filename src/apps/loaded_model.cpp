@@ -50,7 +50,7 @@ Result<std::unique_ptr<gpu::Device>> open_device(engine::Backend backend, const 
 Result<LoadedModel> load_model(const ModelOptions& options, const LoadProgress& progress) {
   auto path = resolve_model(options.model, model_roots());
   if (!path) return forward(path);
-  auto file = FileSource::open(*path);
+  auto file = FileSource::open(path->path);
   if (!file) return forward(file);
   auto device = open_device(options.backend, options.adapter);
   if (!device) return forward(device);

@@ -61,7 +61,7 @@ std::string memory_plan(const engine::ModelPlan& plan, const gpu::Caps& caps, co
 int inspect(const ModelOptions& options) {
   auto path = resolve_model(options.model, model_roots());
   if (!path) return report(path.error());
-  auto file = FileSource::open(*path);
+  auto file = FileSource::open(path->path);
   if (!file) return report(file.error());
   auto header = read_gguf_header(*file);
   if (!header) return report(header.error());

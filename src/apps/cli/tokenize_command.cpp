@@ -44,7 +44,10 @@ Result<engine::TextParts> open_text(const std::string& source) {
   }
   auto model = resolve_model(source, model_roots());
   if (!model) return forward(model);
-  auto file = FileSource::open(*model);
+  if (std::filesystem::is_regular_file(model->path / "tokenizer.json", error)) {
+    return open_text((model->path / "tokenizer.json").string());
+  }
+  auto file = FileSource::open(model->path);
   if (!file) return forward(file);
   auto header = read_gguf_header(*file);
   if (!header) return forward(header);
