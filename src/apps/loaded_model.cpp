@@ -52,7 +52,7 @@ Result<void> supply_model(engine::Engine& engine, ModelSource& source, const Loa
 Result<LoadedModel> load_model(const ModelOptions& options, const LoadProgress& progress) {
   auto path = resolve_model(options.model, model_roots());
   if (!path) return forward(path);
-  auto source = ModelSource::open(*path);
+  auto source = ModelSource::open(path->path);
   if (!source) return forward(source);
   auto device = open_device(options.backend, options.adapter);
   if (!device) return forward(device);

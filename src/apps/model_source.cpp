@@ -5,18 +5,13 @@
 #include <algorithm>
 #include <system_error>
 
+#include "apps/download/repo_files.hpp"
 #include "load/checkpoint_reader.hpp"
 
 namespace ztvm::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-// File names come from manifests, so that none may lead out of the folder.
-bool is_plain_name(const std::string& name) {
-  const auto is_odd = [](char c) { return c == '/' || c == '\\' || static_cast<unsigned char>(c) < 0x20; };
-  return !name.empty() && name != "." && name != ".." && std::ranges::none_of(name, is_odd);
-}
 
 }  // namespace
 

@@ -9,7 +9,7 @@
 #include "load/model_files.hpp"
 #include "model/decoder.hpp"
 #include "model/families/registry.hpp"
-#include "model/weights.hpp"
+#include "model/weight_plan.hpp"
 
 namespace ztvm::engine {
 
@@ -35,7 +35,7 @@ struct ModelPlan {
   model::Family family;
   std::uint32_t context = 0;
   model::Buffers buffers;
-  model::ModelWeights weights;
+  model::WeightPlan weights;
   model::Decoder decoder;
   MemoryPlan memory;
 };

@@ -61,7 +61,7 @@ std::string memory_plan(const engine::ModelPlan& plan, const gpu::Caps& caps, co
 int inspect(const ModelOptions& options) {
   auto path = resolve_model(options.model, model_roots());
   if (!path) return report(path.error());
-  auto files = read_model_files(*path);
+  auto files = read_model_files(path->path);
   if (!files) return report(files.error());
   print_now(load::describe(*files));
   auto head = engine::read_model_head(std::move(*files));

@@ -48,7 +48,7 @@ Result<engine::TextParts> open_text(const std::string& source) {
   }
   auto model = resolve_model(source, model_roots());
   if (!model) return forward(model);
-  auto files = read_model_files(*model);
+  auto files = read_model_files(model->path);
   if (!files) return forward(files);
   auto head = engine::read_model_head(std::move(*files));
   if (!head) return forward(head);
