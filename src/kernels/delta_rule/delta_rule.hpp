@@ -23,6 +23,7 @@ struct DeltaRuleShape {
   std::uint32_t first_a = 0;
 };
 
+// Rows of a chunk of the chunked form.
 inline constexpr std::uint32_t k_delta_rule_chunk = 32;
 
 struct DeltaRule {
@@ -34,13 +35,12 @@ struct DeltaRule {
   gpu::Tensor dt_bias;  // [n_value_heads] f32
   gpu::Tensor state;    // [n_value_heads, key_dim, value_dim] f32; zero at position 0
   gpu::Tensor out;      // [max_rows, n_value_heads, value_dim] f32
-  gpu::Tensor
-      scratch;  // [delta_rule_scratch()] f32, between the ops of the chunked form; no buffer: step form
+  gpu::Tensor scratch;  // [delta_rule_scratch()] f32, used inside the chunked form; no buffer: step form
   std::uint32_t chunk = k_delta_rule_chunk;  // rows of a chunk of that form, 16 or 32
 };
 
-// Elements of scratch for passes of up to `max_rows` rows; 0 where the step form is better. A scratch for more rows than
-// a recording has is fine.
+// Elements of scratch for passes of up to `max_rows` rows; 0 where the step form is better. A recording of fewer rows
+// may share it.
 std::uint64_t delta_rule_scratch(const DeltaRuleShape& shape, const gpu::Target& target,
                                  std::uint32_t max_rows, std::uint32_t chunk = k_delta_rule_chunk);
 

@@ -97,6 +97,7 @@ void add_hard_values(std::vector<KernelCase>& cases) {
   add(Fill::constant, Fill::normal, -12.0f, "one key");
   add(Fill::outliers, Fill::normal, -3.0f, "outliers");
   add(Fill::denormals, Fill::normal, -3.0f, "denormals");
+  add(Fill::constant, Fill::outliers, -2000.0f, "one key, all or nothing");
   add(Fill::normal, Fill::normal, -200.0f, "no decay");
   add(Fill::normal, Fill::normal, -9.0f, "slow decay");
   add(Fill::normal, Fill::normal, 200.0f, "nothing kept");

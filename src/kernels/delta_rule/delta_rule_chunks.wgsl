@@ -39,7 +39,8 @@ fn times_errors(block: u32, t: u32, quad: u32) -> vec4<f32> {
   for (var r = 0u; r <= t / 4u; r++) {
     let a = chunks[block + t * (CHUNK / 4u) + r];
     let at = 4u * r * QUADS + quad;
-    sum += (a.x * errors[at] + a.y * errors[at + QUADS]) + (a.z * errors[at + 2u * QUADS] + a.w * errors[at + 3u * QUADS]);
+    sum += (a.x * errors[at] + a.y * errors[at + QUADS]) +
+           (a.z * errors[at + 2u * QUADS] + a.w * errors[at + 3u * QUADS]);
   }
   return sum;
 }

@@ -6,7 +6,8 @@
 // Ratios are exp of a sum over just their rows, so no decay, however strong, is divided by. Entries of INVERSE are at
 // most 1: they are products of contractions. Rows beyond the pass count as zero, with no decay.
 // One workgroup handles one chunk of one value head; thread (t, lane) makes every LANES-th element of row t.
-// Consts: those of delta_rule_gates, delta_rule_heads and delta_rule_chunk_layout, LANES, SLICE (keys staged), WORKGROUP.
+// Consts: those of delta_rule_gates, delta_rule_heads and delta_rule_chunk_layout, LANES, SLICE (keys staged at a
+// time), WORKGROUP.
 // Bindings: those of delta_rule_gates, 1 qkv, 5 chunks.
 @group(0) @binding(1) var<storage, read> qkv: array<Elem>;
 @group(0) @binding(5) var<storage, read_write> chunks: array<f32>;
