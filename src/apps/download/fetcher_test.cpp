@@ -189,6 +189,7 @@ TEST_F(FetchTest, GoesOnWhereABodyWasCut) {
 }
 
 TEST_F(FetchTest, CutsASilentConnection) {
+  options_.http.slow_bytes = 1'000'000;
   options_.http.slow_s = 1;
   const HttpTestServer server([&](const HttpAsk& ask) {
     HttpReply part = reply_range(ask, content_);
