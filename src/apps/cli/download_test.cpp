@@ -50,7 +50,7 @@ class DownloadCommandTest : public testing::Test {
   }
   std::string folder() const { return (temp_.path() / "n").string(); }
 
-  TempFolder temp_;
+  TempFolder temp_{test::fast_folder()};
   test::TestHub hub_;
 };
 

@@ -28,7 +28,7 @@ class DownloadTest : public testing::Test {
     return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder()), {}));
   }
 
-  TempFolder temp_;
+  TempFolder temp_{test::fast_folder()};
   test::TestHub hub_;
   test::FetchClock clock_;
   DownloadOptions options_{.fetch = clock_.options()};
@@ -125,6 +125,33 @@ TEST_F(DownloadTest, GoesOnAfterAnInterruption) {
   expect_same("params_shard_0.bin");
   EXPECT_EQ(hub_.n_asks("tokenizer.json"), 1u);
   EXPECT_LE(hub_.n_asks("params_shard_0.bin"), 5u);
+}
+
+// The states that a crash can leave between the steps of a commit: record, rename, removal of the journal.
+TEST_F(DownloadTest, GoesOnAfterACrashInACommit) {
+  hub_.fill_mlc();
+  ASSERT_TRUE(download());
+  auto record = **read_record(folder());
+  record.complete = false;
+  ASSERT_TRUE(write_record(folder(), record));
+  const auto shard = folder() / "params_shard_0.bin";
+  const std::string content = hub_.get("params_shard_0.bin");
+  // Recorded, not renamed yet.
+  std::filesystem::remove(shard);
+  {
+    auto part = PartFile::create(shard, {.n_bytes = content.size()}, 4000);
+    ASSERT_TRUE(part && part->write(0, as_bytes(content)) && part->finish_piece(0));
+  }
+  // Renamed, the journal still there; and a record that was not put in place.
+  std::ofstream(folder() / "params_shard_1.bin.part.journal") << "{}";
+  std::ofstream(folder() / ".zerotvm.json.new") << "{";
+  const std::size_t n_asks = hub_.asks().size();
+  const auto summary = download();
+  ASSERT_TRUE(summary) << summary.error().text;
+  EXPECT_EQ(summary->end, End::complete);
+  EXPECT_EQ(hub_.asks().size(), n_asks);
+  expect_same("params_shard_0.bin");
+  expect_same("params_shard_1.bin");
 }
 
 TEST_F(DownloadTest, TakesFilesThatTheManifestConfirms) {

@@ -42,7 +42,7 @@ class FetchTest : public testing::Test {
     EXPECT_FALSE(exists("file.bin.part.journal"));
   }
 
-  TempFolder folder_;
+  TempFolder folder_{test::fast_folder()};
   test::FetchClock clock_;
   FetchOptions options_ = clock_.options();
   std::vector<FetchedFile> whole_;

@@ -34,7 +34,7 @@ class VerifyTest : public testing::Test {
   }
   std::filesystem::path folder() const { return temp_.path() / "n"; }
 
-  TempFolder temp_;
+  TempFolder temp_{test::fast_folder()};
   test::TestHub hub_;
   test::FetchClock clock_;
   DownloadOptions options_{.fetch = clock_.options()};
