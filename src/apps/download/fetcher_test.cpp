@@ -42,7 +42,7 @@ class FetchTest : public testing::Test {
     EXPECT_FALSE(exists("file.bin.part.journal"));
   }
 
-  TempFolder folder_;
+  TempFolder folder_{test::fast_folder()};
   test::FetchClock clock_;
   FetchOptions options_ = clock_.options();
   std::vector<FetchedFile> whole_;
@@ -189,6 +189,7 @@ TEST_F(FetchTest, GoesOnWhereABodyWasCut) {
 }
 
 TEST_F(FetchTest, CutsASilentConnection) {
+  options_.http.slow_bytes = 1'000'000;
   options_.http.slow_s = 1;
   const HttpTestServer server([&](const HttpAsk& ask) {
     HttpReply part = reply_range(ask, content_);

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "apps/download/content_hash.hpp"
-#include "apps/download/content_range.hpp"
 #include "apps/download/http_client.hpp"
 #include "apps/download/part_file.hpp"
 
@@ -46,6 +45,9 @@ class FileFetch {
     Problem problem = Problem::none;  // found while the answer came
     ErrorCode code = ErrorCode::io;
     std::string why;
+
+    // Notes a problem; false, for the callback to return.
+    bool stop(Problem found, std::string reason, ErrorCode error_code = ErrorCode::io);
   };
 
   struct Outcome {

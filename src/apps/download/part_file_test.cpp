@@ -28,7 +28,7 @@ class PartFileTest : public testing::Test {
     return text;
   }
 
-  TempFolder folder_;
+  TempFolder folder_{test::fast_folder()};
   std::filesystem::path path_ = folder_.path() / "x.bin";
   const std::string content_ = test::make_content(2500);
 };
