@@ -2,9 +2,10 @@
 """Computes the goldens of a model folder with transformers, in f32, from the exact values on disk.
 
 Usage: python3 tools/make_goldens.py DIR [--out DIR/../golden] [--seed N]
-       python3 tools/make_goldens.py DIR --check [--out GOLDEN]   compares an existing golden folder; exits 1 if anything differs
+       python3 tools/make_goldens.py DIR --check [--out GOLDEN]   compares; exits 1 if anything differs
 Needs the packages of tools/tiny_models/requirements.txt.
 """
+
 import argparse
 import pathlib
 import sys
@@ -37,8 +38,11 @@ def main() -> int:
     golden = goldens.make_goldens(model, network, path, arguments.seed)
     for prompt in golden["prompts"]:
         stats = prompt["stats"]
-        print(f"{prompt['name']}: logit std {stats['logit_std']:.2f}, least margin {stats['min_margin']:.3f}, f16 noise "
-              f"{stats['f16_noise_prefill']:.4f}, {stats['usable']} of {stats['pool']} usable, {stats['distinct']} distinct")
+        print(
+            f"{prompt['name']}: logit std {stats['logit_std']:.2f}, least margin {stats['min_margin']:.3f}, f16 noise "
+            f"{stats['f16_noise_prefill']:.4f}, {stats['usable']} of {stats['pool']} usable, "
+            f"{stats['distinct']} distinct"
+        )
     return 0
 
 

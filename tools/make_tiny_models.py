@@ -2,9 +2,10 @@
 """Makes a tiny random model in the format in which a family is published.
 
 Usage: python3 tools/make_tiny_models.py FAMILY --seed N --out DIR [--set key=value ...]
-FAMILY: phi3, qwen3, qwen35 (MLC), qwen36, qwen36q3 (MLX), llama (GGUF; --set quant=Q4_K_M and others), qwen3-hf, llama-hf.
+FAMILY: phi3, qwen3, qwen35 (MLC), qwen36, qwen36q3 (MLX), llama (GGUF, e.g. --set quant=Q4_K_M), qwen3-hf, llama-hf.
 Needs the packages of tools/tiny_models/requirements.txt. Dimensions that --set does not give are drawn from the seed.
 """
+
 import argparse
 import json
 import pathlib

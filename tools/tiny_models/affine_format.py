@@ -1,7 +1,8 @@
-"""MLX's affine quantisation: value = scale * q + bias, one bf16 scale (of either sign) and bias for each group of a row.
+"""MLX's affine quantisation: value = scale * q + bias, with a bf16 scale (of either sign) and bias a group.
 
 The q of a row are one little-endian stream of bits, so that fields of 3 bits cross the borders of u32 words.
 """
+
 import numpy as np
 
 from .disk_tensor import bf16_bits, bf16_values, round_to_bf16
@@ -12,7 +13,7 @@ def quantize(values: np.ndarray, bits: int, group: int) -> tuple[np.ndarray, np.
     groups = values.reshape(*values.shape[:-1], -1, group)
     high, low = groups.max(-1), groups.min(-1)
     n_steps = 2**bits - 1
-    # MLX starts at the edge farther from zero and places zero on a step, so that it is exact: hence the scales of both signs.
+    # MLX starts at the edge farther from zero and places zero on a step, so that it is exact: hence both signs.
     from_low = np.abs(low) > np.abs(high)
     scale = np.maximum((high - low) / n_steps, 1e-7) * np.where(from_low, 1, -1)
     edge = np.where(from_low, low, high)

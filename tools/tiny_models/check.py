@@ -1,4 +1,5 @@
 """Compares a golden folder, whoever made it, with what this code computes from the model folder beside it."""
+
 import json
 import pathlib
 
@@ -70,7 +71,9 @@ def check(model: OpenModel, network: torch.nn.Module, path: pathlib.Path, scratc
         differences.array(f"hidden {part}", golden["hidden"][part], whole[key])
     rows = [tensor.summary(name) for name, tensor in model.tensors.items()]
     differences.exact("tensors.json", json.loads((path / "tensors.json").read_text())["tensors"] == rows)
-    _check_tokenizer(differences, json.loads((path / "tokenizer_golden.json").read_text()), goldens.tokenizer_golden(model, network))
+    _check_tokenizer(
+        differences, json.loads((path / "tokenizer_golden.json").read_text()), goldens.tokenizer_golden(model, network)
+    )
     differences.exact("stop ids", golden["stop_token_ids"] == goldens.header(model, 0)["stop_token_ids"])
     return differences.found
 
@@ -78,4 +81,6 @@ def check(model: OpenModel, network: torch.nn.Module, path: pathlib.Path, scratc
 def _check_tokenizer(differences: Differences, given: dict, mine: dict) -> None:
     differences.exact("texts", given["texts"] == mine["texts"])
     for key in ("messages", "rendered", "ids", "greedy_tokens", "stop_at", "text"):
-        differences.exact(f"chat {key}", [chat[key] for chat in given["chats"]] == [chat[key] for chat in mine["chats"]])
+        differences.exact(
+            f"chat {key}", [chat[key] for chat in given["chats"]] == [chat[key] for chat in mine["chats"]]
+        )

@@ -1,4 +1,5 @@
 """A tensor of a checkpoint: its exact values, and how they are stored."""
+
 import dataclasses
 
 import numpy as np

@@ -3,6 +3,7 @@
 Each family has to_disk(state, dims) -> {disk name: f32} in file order and from_disk(tensors, dims) -> state dict.
 Both are written against one table of pairs, so that they cannot drift apart: see names.py for the tables.
 """
+
 import numpy as np
 
 from . import gguf_format
@@ -15,8 +16,16 @@ from .names import gguf_names, hf_names, mlc_phi3_names, mlc_qwen_names, mlx_nam
 
 
 def rules(family: str, dims: dict):
-    return {"phi3": mlc_phi3_names, "qwen3": mlc_qwen_names, "qwen35": mlc_qwen_names, "qwen36": mlx_names,
-            "qwen36q3": mlx_names, "llama": gguf_names, "qwen3-hf": hf_names, "llama-hf": hf_names}[family](dims)
+    return {
+        "phi3": mlc_phi3_names,
+        "qwen3": mlc_qwen_names,
+        "qwen35": mlc_qwen_names,
+        "qwen36": mlx_names,
+        "qwen36q3": mlx_names,
+        "llama": gguf_names,
+        "qwen3-hf": hf_names,
+        "llama-hf": hf_names,
+    }[family](dims)
 
 
 def _stacked(state: dict, sources: list[str]) -> np.ndarray:

@@ -1,4 +1,5 @@
 """GGUF files of the llama family: which matrix gets which type, the permuted q and k, and the metadata."""
+
 import pathlib
 
 import gguf
@@ -9,9 +10,16 @@ from .disk_tensor import DiskTensor
 
 # scheme -> type of a plain matrix, type of the embedding (and of an untied head), llama.cpp's file type.
 SCHEMES = {
-    "F16": ("F16", "F16", 1), "BF16": ("BF16", "BF16", 32), "Q4_0": ("Q4_0", "Q8_0", 2), "Q4_1": ("Q4_1", "Q8_0", 3),
-    "Q8_0": ("Q8_0", "Q8_0", 7), "Q4_K_S": ("Q4_K", "Q6_K", 14), "Q4_K_M": ("Q4_K", "Q6_K", 15),
-    "Q5_K_S": ("Q5_K", "Q6_K", 16), "Q5_K_M": ("Q5_K", "Q6_K", 17), "Q6_K": ("Q6_K", "Q6_K", 18),
+    "F16": ("F16", "F16", 1),
+    "BF16": ("BF16", "BF16", 32),
+    "Q4_0": ("Q4_0", "Q8_0", 2),
+    "Q4_1": ("Q4_1", "Q8_0", 3),
+    "Q8_0": ("Q8_0", "Q8_0", 7),
+    "Q4_K_S": ("Q4_K", "Q6_K", 14),
+    "Q4_K_M": ("Q4_K", "Q6_K", 15),
+    "Q5_K_S": ("Q5_K", "Q6_K", 16),
+    "Q5_K_M": ("Q5_K", "Q6_K", 17),
+    "Q6_K": ("Q6_K", "Q6_K", 18),
 }
 
 
@@ -36,7 +44,11 @@ def type_of(name: str, scheme: str, n_layers: int) -> str:
         return "F32"
     if name in ("token_embd.weight", "output.weight"):
         return embedding
-    if scheme.endswith("_M") and ("attn_v" in name or "ffn_down" in name) and _has_more_bits(int(name.split(".")[1]), n_layers):
+    if (
+        scheme.endswith("_M")
+        and ("attn_v" in name or "ffn_down" in name)
+        and _has_more_bits(int(name.split(".")[1]), n_layers)
+    ):
         return "Q6_K"
     return matrix
 

@@ -1,4 +1,5 @@
 """SmolLM2's kind of tokenizer out of a GGUF file's metadata, as a tokenizers.Tokenizer."""
+
 import tokenizers
 from tokenizers import decoders, models, pre_tokenizers
 
@@ -13,10 +14,16 @@ def tokenizer_of_gguf(fields: dict) -> tokenizers.Tokenizer:
     tokenizer = tokenizers.Tokenizer(models.BPE(vocab=vocab, merges=merges))
     tokenizer.pre_tokenizer = smollm_pre_tokenizer()
     tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.add_special_tokens([tokenizers.AddedToken(token, normalized=False) for token, kind in zip(tokens, types) if kind == CONTROL])
+    tokenizer.add_special_tokens(
+        [tokenizers.AddedToken(token, normalized=False) for token, kind in zip(tokens, types) if kind == CONTROL]
+    )
     return tokenizer
 
 
 def smollm_pre_tokenizer() -> pre_tokenizers.PreTokenizer:
-    return pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True),
-                                    pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)])
+    return pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Digits(individual_digits=True),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True),
+        ]
+    )

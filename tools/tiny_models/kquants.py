@@ -1,7 +1,9 @@
 """Q4_K, Q5_K and Q6_K blocks of 256 weights. The gguf package reads these types but does not write them.
 
-The choice of scales is plain (each sub-block's range), not llama.cpp's search: the goldens are of the values on disk, so any choice will do.
+The choice of scales is plain (each sub-block's range), not llama.cpp's search: goldens are of the values on disk, so any
+choice will do.
 """
+
 import numpy as np
 
 BLOCK = 256
@@ -13,7 +15,7 @@ def _f16(values: np.ndarray) -> np.ndarray:
 
 
 def _unsigned_steps(blocks: np.ndarray, max_q: int):
-    """d and dmin f32 (of f16) [n, 1], scales and mins u8 [n, 8], q u8 [n, 8, 32], so that value = d*scale*q - dmin*min."""
+    """d and dmin f32 [n, 1], scales and mins u8 [n, 8], q u8 [n, 8, 32]: value = d*scale*q - dmin*min."""
     sub = blocks.reshape(-1, 8, 32)
     mins = np.maximum(0, -sub.min(-1))
     steps = np.maximum(sub.max(-1) + mins, 1e-8) / max_q
@@ -26,14 +28,14 @@ def _unsigned_steps(blocks: np.ndarray, max_q: int):
 
 
 def _packed_scales(scales: np.ndarray, mins: np.ndarray) -> np.ndarray:
-    """Two lists of eight 6-bit numbers -> 12 bytes: the low four in full, the upper four with their high two bits in those bytes' tops."""
+    """Twice eight 6-bit numbers -> 12 bytes: the upper four of each have their high two bits in the lower four's tops."""
     low = (scales[:, :4] & 63) | ((scales[:, 4:] >> 4) << 6)
     middle = (mins[:, :4] & 63) | ((mins[:, 4:] >> 4) << 6)
     return np.concatenate([low, middle, (scales[:, 4:] & 15) | ((mins[:, 4:] & 15) << 4)], -1)
 
 
 def _nibbles(q: np.ndarray) -> np.ndarray:
-    """[n, 8, 32] -> [n, 128]: of each pair of sub-blocks, the first in the low nibbles and the second in the high ones."""
+    """[n, 8, 32] -> [n, 128]: of two sub-blocks, the first is in the low nibbles, the second in the high ones."""
     return ((q[:, 0::2] & 15) | ((q[:, 1::2] & 15) << 4)).reshape(len(q), 128)
 
 
@@ -60,8 +62,15 @@ def quantize_q6_k(blocks: np.ndarray) -> np.ndarray:
     low = (q[:, :, :2] & 15) | ((q[:, :, 2:] & 15) << 4)
     high = ((q >> 4) << (2 * np.arange(4, dtype=np.uint8))[:, None]).sum(2, dtype=np.uint8)
     n_blocks = len(blocks)
-    return np.concatenate([low.reshape(n_blocks, 128), high.reshape(n_blocks, 64),
-                           scales.astype(np.int8).view(np.uint8).reshape(n_blocks, 16), _f16(d)], -1)
+    return np.concatenate(
+        [
+            low.reshape(n_blocks, 128),
+            high.reshape(n_blocks, 64),
+            scales.astype(np.int8).view(np.uint8).reshape(n_blocks, 16),
+            _f16(d),
+        ],
+        -1,
+    )
 
 
 QUANTIZERS = {"Q4_K": quantize_q4_k, "Q5_K": quantize_q5_k, "Q6_K": quantize_q6_k}

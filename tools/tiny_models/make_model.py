@@ -1,22 +1,35 @@
 """Makes one model folder: tokenizer, random weights, and the files of its published format."""
+
 import json
 import pathlib
 
 import numpy as np
 import tokenizers
 
-from . import affine_format, configs, families, gguf_format, hf_configs, mlc_format, mlx_format, random_weights, safetensors_format
+from . import (
+    affine_format,
+    configs,
+    families,
+    gguf_format,
+    hf_configs,
+    mlc_format,
+    mlx_format,
+    random_weights,
+    safetensors_format,
+)
 from .chats import SMOL_TEMPLATE
 from .dims import draw_dims
 from .make_tokenizer import SMOL_SPECIAL, make_tokenizer
 
 MAX_TOKENS = 640  # what the corpus has pairs for
 MLC_MANIFESTS = {"phi3": "ndarray-cache.json", "qwen3": "ndarray-cache.json", "qwen35": "tensor-cache.json"}
-Q3_MODULES = tuple(f"mlp.{part}.{matrix}_proj" for part in ("switch_mlp", "shared_expert") for matrix in ("gate", "up", "down"))
+Q3_MODULES = tuple(
+    f"mlp.{part}.{matrix}_proj" for part in ("switch_mlp", "shared_expert") for matrix in ("gate", "up", "down")
+)
 
 
 def make_model(family: str, seed: int, folder: pathlib.Path, settings: dict) -> dict:
-    """Returns the dimensions. Logits rows beyond the tokenizer exist, as in the real models, except where the file says otherwise."""
+    """Returns the dimensions. The vocabulary is larger than the tokenizer, as in the real models, except in GGUF."""
     dims = draw_dims(family, seed, settings)
     folder.mkdir(parents=True, exist_ok=True)
     spare = 0 if family == "llama" else 7
@@ -24,7 +37,11 @@ def make_model(family: str, seed: int, folder: pathlib.Path, settings: dict) -> 
     if family == "llama":
         dims["vocab"] = tokenizer.get_vocab_size()
     ids = tokenizer.get_vocab()
-    n_ordinary = len(ids) if family.startswith("llama") else min(ids[token] for token in ("<|endoftext|>", "<|end|>", "<|im_end|>") if token in ids)
+    n_ordinary = (
+        len(ids)
+        if family.startswith("llama")
+        else min(ids[token] for token in ("<|endoftext|>", "<|end|>", "<|im_end|>") if token in ids)
+    )
     state = random_weights.random_state(family, seed, dims, random_weights.faint_tokens(seed, n_ordinary))
     tensors = families.to_disk(family, state, dims)
     if family == "llama":
@@ -49,9 +66,17 @@ def _write_json(path: pathlib.Path, content: dict) -> None:
 def _gguf_tokenizer(tokenizer: tokenizers.Tokenizer) -> dict:
     model = json.loads(tokenizer.to_str())["model"]
     tokens = sorted(model["vocab"], key=model["vocab"].get)
-    return {"tokens": tokens, "token_types": [3 if token in SMOL_SPECIAL else 1 for token in tokens],
-            "merges": [" ".join(merge) for merge in model["merges"]], "pre": "smollm", "bos": 1, "eos": 2, "unknown": 0, "padding": 2,
-            "chat_template": SMOL_TEMPLATE}
+    return {
+        "tokens": tokens,
+        "token_types": [3 if token in SMOL_SPECIAL else 1 for token in tokens],
+        "merges": [" ".join(merge) for merge in model["merges"]],
+        "pre": "smollm",
+        "bos": 1,
+        "eos": 2,
+        "unknown": 0,
+        "padding": 2,
+        "chat_template": SMOL_TEMPLATE,
+    }
 
 
 def _write_mlc(family: str, folder: pathlib.Path, tensors: dict, dims: dict, ids: dict) -> None:
@@ -68,7 +93,7 @@ def _write_mlc(family: str, folder: pathlib.Path, tensors: dict, dims: dict, ids
 
 
 def module_bits(family: str, modules: list[str]) -> dict[str, int]:
-    """The modules that are not of 4 bits: the router and the shared expert's gate have 8, in the q3 build the experts 3."""
+    """The modules not of 4 bits: the router and the shared expert's gate have 8, in the q3 build the experts 3."""
     bits = {}
     for module in modules:
         if module.endswith(("mlp.gate", "mlp.shared_expert_gate")):
@@ -98,7 +123,7 @@ def _write_hf(family: str, folder: pathlib.Path, tensors: dict, dims: dict, ids:
     listed = [(name, *safetensors_format.as_bf16(values)) for name, values in tensors.items()]
     n_shards = dims.get("shards", 2)
     size = -(-len(listed) // n_shards)
-    shards = [listed[start:start + size] for start in range(0, len(listed), size)]
+    shards = [listed[start : start + size] for start in range(0, len(listed), size)]
     n_weights = sum(values.size for values in tensors.values())
     safetensors_format.write(folder, shards, None, {"format": "pt"}, n_weights)
     _write_json(folder / "config.json", hf_configs.plain_config(family, dims, ids))

@@ -1,8 +1,10 @@
 """MLC's q4f16_1 folders: the quantisation, the shards and their manifest, written and read.
 
-A matrix X is X.q_weight u32 [N, K/8] (element k in nibble k mod 8 of word k/8) and X.q_scale f16 [N, K/32]; value = (nibble - 7) * scale.
+A matrix X is X.q_weight u32 [N, K/8] (element k in nibble k mod 8 of word k/8) and X.q_scale f16 [N, K/32];
+value = (nibble - 7) * scale.
 Sources: MLC-LLM's group quantisation and TVM's dump of parameters, as told in the project's notes on formats.
 """
+
 import hashlib
 import json
 import pathlib
@@ -47,7 +49,7 @@ def _parts(name: str, values: np.ndarray, stored: str):
 
 
 def _shards(parts, cap: int):
-    """TVM's rule: a part that does not fit and is at least half the cap gets a shard of its own at once, any other starts a new one."""
+    """TVM's rule: a part that does not fit gets a shard of its own if it is at least half the cap, else it starts one."""
     pending, pending_bytes = [], 0
     for part in parts:
         n_bytes = len(part[3])
@@ -72,15 +74,33 @@ def write(folder: pathlib.Path, tensors: list[tuple[str, np.ndarray, str]], mani
         (folder / f"params_shard_{index}.bin").write_bytes(data)
         records, offset = [], 0
         for name, shape, dtype, part_bytes in content:
-            records.append({"name": name, "shape": list(shape), "dtype": dtype, "format": RECORD_FORMAT,
-                            "nbytes": len(part_bytes), "byteOffset": offset})
+            records.append(
+                {
+                    "name": name,
+                    "shape": list(shape),
+                    "dtype": dtype,
+                    "format": RECORD_FORMAT,
+                    "nbytes": len(part_bytes),
+                    "byteOffset": offset,
+                }
+            )
             offset += len(part_bytes)
-        shards.append({"dataPath": f"params_shard_{index}.bin", "format": "raw-shard", "nbytes": len(data),
-                       "records": records, "md5sum": hashlib.md5(data).hexdigest()})
-    n_bytes = sum(shard["nbytes"] for shard in shards)
+        shards.append(
+            {
+                "dataPath": f"params_shard_{index}.bin",
+                "format": "raw-shard",
+                "nbytes": len(data),
+                "records": records,
+                "md5sum": hashlib.md5(data).hexdigest(),
+            }
+        )
+    # TVM counts a float32 tensor as it was, not as it is stored.
+    n_bytes = sum(len(part[3]) * (2 if part[2] == "float32" else 1) for part in parts)
     n_weights = sum(values.size for _, values, _ in tensors)
-    cache = {"metadata": {"ParamSize": len(parts), "ParamBytes": float(n_bytes), "BitsPerParam": n_bytes * 8 / n_weights},
-             "records": shards}
+    cache = {
+        "metadata": {"ParamSize": len(parts), "ParamBytes": float(n_bytes), "BitsPerParam": n_bytes * 8 / n_weights},
+        "records": shards,
+    }
     (folder / manifest).write_text(json.dumps(cache, indent=4))
     if any(record["dtype"] == "float32" for shard in shards for record in shard["records"]):
         for shard in shards:  # the twin that TVM writes beside it tells the truth about bf16; readers ignore it
@@ -98,7 +118,7 @@ def read(folder: pathlib.Path) -> dict[str, DiskTensor]:
     for shard in json.loads(manifest.read_text())["records"]:
         data = (folder / shard["dataPath"]).read_bytes()
         for record in shard["records"]:
-            part = data[record["byteOffset"]:][:record["nbytes"]]
+            part = data[record["byteOffset"] :][: record["nbytes"]]
             stored = {"uint32": np.uint32, "float16": np.float16, "float32": np.uint16}[record["dtype"]]
             raw[record["name"]] = record["dtype"], np.frombuffer(part, stored).reshape(record["shape"])
     tensors = {}

@@ -1,4 +1,5 @@
-"""MLX folders: safetensors whose matrices are triples .weight (u32), .scales and .biases (bf16), any of them in any shard."""
+"""MLX folders: safetensors whose matrices are triples .weight (u32), .scales and .biases (bf16), in any shards."""
+
 import json
 import pathlib
 import random
@@ -14,13 +15,17 @@ GROUP = 64
 def _parts(name: str, values: np.ndarray, stored) -> list[tuple[str, str, np.ndarray]]:
     if isinstance(stored, int):
         words, scales, biases = affine_format.quantize(values, stored, GROUP)
-        return [(f"{name}.weight", "U32", words), (f"{name}.scales", "BF16", scales), (f"{name}.biases", "BF16", biases)]
+        return [
+            (f"{name}.weight", "U32", words),
+            (f"{name}.scales", "BF16", scales),
+            (f"{name}.biases", "BF16", biases),
+        ]
     return [(name, *(safetensors_format.as_f32(values) if stored == "F32" else safetensors_format.as_bf16(values)))]
 
 
 def write(folder: pathlib.Path, tensors: list[tuple[str, np.ndarray, object]], n_shards: int, seed: int) -> dict:
-    """tensors: (module or tensor name, f32 values, bits | "BF16" | "F32"). Cut into shards of about equal bytes by rising
-    order, then a few parts of triples move to the next shard, as happens where MLX cuts a real checkpoint."""
+    """tensors: (module or tensor name, f32 values, bits | "BF16" | "F32"). Cut into shards of about equal bytes in
+    order; then a few parts of triples move to the next shard, as happens where MLX cuts a real checkpoint."""
     parts = [part for tensor in tensors for part in _parts(*tensor)]
     total = sum(raw.nbytes for _, _, raw in parts)
     shards, done = [[] for _ in range(n_shards)], 0
@@ -36,8 +41,13 @@ def write(folder: pathlib.Path, tensors: list[tuple[str, np.ndarray, object]], n
 
 def vision_tensors(hidden: int) -> list[tuple[str, np.ndarray, object]]:
     """A few tensors of the vision tower, which a text engine skips."""
-    shapes = {"blocks.0.attn.qkv.bias": (72,), "blocks.0.attn.qkv.weight": (72, 24), "merger.norm.weight": (24,),
-              "patch_embed.proj.weight": (24, 2, 4, 4, 3), "merger.linear_fc2.weight": (hidden, 24)}
+    shapes = {
+        "blocks.0.attn.qkv.bias": (72,),
+        "blocks.0.attn.qkv.weight": (72, 24),
+        "merger.norm.weight": (24,),
+        "patch_embed.proj.weight": (24, 2, 4, 4, 3),
+        "merger.linear_fc2.weight": (hidden, 24),
+    }
     return [(f"vision_tower.{name}", np.full(shape, 0.5, np.float32), "BF16") for name, shape in shapes.items()]
 
 
@@ -59,7 +69,9 @@ def read(folder: pathlib.Path) -> dict[str, DiskTensor]:
         if f"{base}.scales" in raw and name.endswith(".weight"):
             bits, group = bits_of(config, base)
             scales, biases = (safetensors_format.as_floats(*raw[f"{base}.{part}"]) for part in ("scales", "biases"))
-            tensors[base] = DiskTensor(affine_format.dequantize(values, scales, biases, bits, group), "affine", bits, group)
+            tensors[base] = DiskTensor(
+                affine_format.dequantize(values, scales, biases, bits, group), "affine", bits, group
+            )
         elif not name.endswith((".scales", ".biases")):
             tensors[name] = DiskTensor(safetensors_format.as_floats(dtype, values), "plain")
     return dict(sorted(tensors.items()))

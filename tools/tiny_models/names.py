@@ -1,4 +1,4 @@
-"""Tensor names of each published format beside transformers' names: rows (disk name, [state names], kind), in file order.
+"""Tensor names of each format beside transformers' names: rows (disk name, [state names], kind), in file order.
 
 Kinds are explained in families.py. Disk names of quantised matrices are module names: without .weight in MLC and MLX.
 """
@@ -79,7 +79,12 @@ def mlx_names(dims: dict):
         yield f"{top}{mlp}.switch_mlp.gate_proj", [f"{mlp}.experts.gate_up_proj"], "experts:0"
         yield f"{top}{mlp}.switch_mlp.up_proj", [f"{mlp}.experts.gate_up_proj"], "experts:1"
         yield f"{top}{mlp}.switch_mlp.down_proj", [f"{mlp}.experts.down_proj"], ""
-        for part in ("shared_expert.gate_proj", "shared_expert.up_proj", "shared_expert.down_proj", "shared_expert_gate"):
+        for part in (
+            "shared_expert.gate_proj",
+            "shared_expert.up_proj",
+            "shared_expert.down_proj",
+            "shared_expert_gate",
+        ):
             yield f"{top}{mlp}.{part}", [f"{mlp}.{part}.weight"], ""
     yield f"{top}model.norm.weight", ["model.norm.weight"], "+1"
     yield f"{top}lm_head", ["lm_head.weight"], ""
@@ -124,8 +129,17 @@ def hf_names(dims: dict):
     layers = []
     for layer in range(dims["layers"]):
         base = f"model.layers.{layer}"
-        parts = ["input_layernorm", "mlp.down_proj", "mlp.gate_proj", "mlp.up_proj", "post_attention_layernorm",
-                 "self_attn.k_proj", "self_attn.o_proj", "self_attn.q_proj", "self_attn.v_proj"]
+        parts = [
+            "input_layernorm",
+            "mlp.down_proj",
+            "mlp.gate_proj",
+            "mlp.up_proj",
+            "post_attention_layernorm",
+            "self_attn.k_proj",
+            "self_attn.o_proj",
+            "self_attn.q_proj",
+            "self_attn.v_proj",
+        ]
         parts += ["self_attn.k_norm", "self_attn.q_norm"] if dims["family"] == "qwen3-hf" else []
         layers += [f"{base}.{part}.weight" for part in parts]
     head = [] if dims.get("tied", 1) else ["lm_head.weight"]

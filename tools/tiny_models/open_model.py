@@ -1,4 +1,5 @@
 """Opens a model folder: which family it is, its dimensions, its tensors with exact values, its tokenizer file."""
+
 import dataclasses
 import json
 import pathlib
@@ -19,12 +20,29 @@ class OpenModel:
     disk: dict  # facts about the files, for golden.json
 
 
-HYBRID_DIMS = {"interval": "full_attention_interval", "gdn_k_heads": "linear_num_key_heads", "gdn_v_heads": "linear_num_value_heads",
-               "gdn_k_dim": "linear_key_head_dim", "gdn_v_dim": "linear_value_head_dim", "conv": "linear_conv_kernel_dim"}
-MOE_DIMS = {"experts": "num_experts", "top_k": "num_experts_per_tok", "moe_inter": "moe_intermediate_size",
-            "shared_inter": "shared_expert_intermediate_size"}
-DENSE_DIMS = {"hidden": "hidden_size", "heads": "num_attention_heads", "kv_heads": "num_key_value_heads", "head_dim": "head_dim",
-              "inter": "intermediate_size", "layers": "num_hidden_layers", "vocab": "vocab_size"}
+HYBRID_DIMS = {
+    "interval": "full_attention_interval",
+    "gdn_k_heads": "linear_num_key_heads",
+    "gdn_v_heads": "linear_num_value_heads",
+    "gdn_k_dim": "linear_key_head_dim",
+    "gdn_v_dim": "linear_value_head_dim",
+    "conv": "linear_conv_kernel_dim",
+}
+MOE_DIMS = {
+    "experts": "num_experts",
+    "top_k": "num_experts_per_tok",
+    "moe_inter": "moe_intermediate_size",
+    "shared_inter": "shared_expert_intermediate_size",
+}
+DENSE_DIMS = {
+    "hidden": "hidden_size",
+    "heads": "num_attention_heads",
+    "kv_heads": "num_key_value_heads",
+    "head_dim": "head_dim",
+    "inter": "intermediate_size",
+    "layers": "num_hidden_layers",
+    "vocab": "vocab_size",
+}
 
 
 def _dims(config: dict) -> dict:
@@ -56,17 +74,27 @@ def open_model(folder: pathlib.Path) -> OpenModel:
         family = "qwen36q3" if 3 in bits else "qwen36"
         return OpenModel(family, _dims(config["text_config"]), mlx_format.read(folder), tokenizer, {"shards": shards})
     family = {"qwen3": "qwen3-hf", "llama": "llama-hf"}[config["model_type"]]
-    tensors = {name: DiskTensor(safetensors_format.as_floats(*raw), "plain") for name, raw in safetensors_format.read_raw(folder).items()}
+    tensors = {
+        name: DiskTensor(safetensors_format.as_floats(*raw), "plain")
+        for name, raw in safetensors_format.read_raw(folder).items()
+    }
     return OpenModel(family, _dims(config) | {"family": family}, tensors, tokenizer, {"shards": shards})
 
 
 def _open_gguf(path: pathlib.Path) -> OpenModel:
     tensors, fields = gguf_format.read(path)
     n_heads, hidden = fields["llama.attention.head_count"], fields["llama.embedding_length"]
-    dims = {"hidden": hidden, "heads": n_heads, "kv_heads": fields["llama.attention.head_count_kv"],
-            "head_dim": fields.get("llama.attention.key_length", hidden // n_heads), "inter": fields["llama.feed_forward_length"],
-            "layers": fields["llama.block_count"], "vocab": len(fields["tokenizer.ggml.tokens"]),
-            # The file holds an f32: its shortest decimal is what the config said.
-            "rms_eps": float(f"{fields['llama.attention.layer_norm_rms_epsilon']:.6g}"), "rope_theta": fields["llama.rope.freq_base"],
-            "tied": int("output.weight" not in tensors)}
+    dims = {
+        "hidden": hidden,
+        "heads": n_heads,
+        "kv_heads": fields["llama.attention.head_count_kv"],
+        "head_dim": fields.get("llama.attention.key_length", hidden // n_heads),
+        "inter": fields["llama.feed_forward_length"],
+        "layers": fields["llama.block_count"],
+        "vocab": len(fields["tokenizer.ggml.tokens"]),
+        # The file holds an f32: its shortest decimal is what the config said.
+        "rms_eps": float(f"{fields['llama.attention.layer_norm_rms_epsilon']:.6g}"),
+        "rope_theta": fields["llama.rope.freq_base"],
+        "tied": int("output.weight" not in tensors),
+    }
     return OpenModel("llama", dims, tensors, tokenizer_of_gguf(fields), {})

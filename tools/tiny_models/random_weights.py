@@ -1,14 +1,27 @@
-"""Random weights under which a tiny model behaves: logits spread by about 4, no layer drowns another, every gate is in its working range.
+"""Random weights under which a tiny model behaves: logits spread by about 4, no layer drowns another, gates work.
 
 A matrix [N, K] has standard deviation gain / sqrt(K). Each tensor is drawn from the seed and its own name.
 """
+
 import numpy as np
 
 # part of the name -> gain; the first that is found counts.
 GAINS = (
-    ("lm_head", 4.0), ("in_proj_qkv", 1.8), ("in_proj_z", 1.3), ("in_proj_a", 1.0), ("in_proj_b", 1.2), ("linear_attn.out_proj", 0.7),
-    ("self_attn", 1.3), ("mlp.gate.weight", 3.0), ("shared_expert_gate", 1.4), ("experts.gate_up_proj", 1.1), ("experts.down_proj", 1.0),
-    ("gate_up_proj", 1.1), ("gate_proj", 1.1), ("up_proj", 1.1), ("down_proj", 0.9),
+    ("lm_head", 4.0),
+    ("in_proj_qkv", 1.8),
+    ("in_proj_z", 1.3),
+    ("in_proj_a", 1.0),
+    ("in_proj_b", 1.2),
+    ("linear_attn.out_proj", 0.7),
+    ("self_attn", 1.3),
+    ("mlp.gate.weight", 3.0),
+    ("shared_expert_gate", 1.4),
+    ("experts.gate_up_proj", 1.1),
+    ("experts.down_proj", 1.0),
+    ("gate_up_proj", 1.1),
+    ("gate_proj", 1.1),
+    ("up_proj", 1.1),
+    ("down_proj", 0.9),
 )
 N_FAINT = 6  # tokens with embeddings so small (0.005) that the norm's eps shows
 FAINT_RMS = 0.005
@@ -20,6 +33,7 @@ def shapes(family: str, dims: dict) -> dict[str, tuple]:
     import torch
 
     from .reference import CLASSES, config_of
+
     with torch.device("meta"):
         network = CLASSES[family][1](config_of(family, dims))
     shapes = {name: tuple(value.shape) for name, value in network.state_dict().items()}
@@ -29,8 +43,10 @@ def shapes(family: str, dims: dict) -> dict[str, tuple]:
 
 
 def random_state(family: str, seed: int, dims: dict, faint_tokens: list[int]) -> dict[str, np.ndarray]:
-    return {name: _tensor(name, shape, _draw(seed, name), dims, faint_tokens).astype(np.float32)
-            for name, shape in shapes(family, dims).items()}
+    return {
+        name: _tensor(name, shape, _draw(seed, name), dims, faint_tokens).astype(np.float32)
+        for name, shape in shapes(family, dims).items()
+    }
 
 
 def _draw(seed: int, name: str) -> np.random.Generator:

@@ -1,4 +1,5 @@
 """Running a reference model: batches of greedy continuations, a twin in f16, and records of what happens inside."""
+
 import contextlib
 import copy
 
@@ -26,7 +27,7 @@ def greedy(network: torch.nn.Module, prompts: np.ndarray, n_tokens: int = N_GREE
         chosen.append(logits.argmax(-1))
         if step + 1 < n_tokens:
             fed = chosen[-1] if forced is None else torch.from_numpy(forced[:, step])
-            output = network(fed[:, None], past_key_values=output.past_key_values, use_cache=True)
+            output = network(fed[:, None], cache=output.cache, use_cache=True)
     return torch.stack(chosen, 1).numpy(), np.stack(rows, 1)
 
 
@@ -45,6 +46,7 @@ def recording(network: torch.nn.Module):
     def keep(key, pick=lambda output: output[0] if isinstance(output, tuple) else output):
         def hook(module, inputs, output):
             record[key].append(pick(output).detach())
+
         return hook
 
     def keep_norm(module, inputs, output):
@@ -65,11 +67,16 @@ def recording(network: torch.nn.Module):
 
 @torch.no_grad()
 def full_pass(network: torch.nn.Module, ids: list[int]) -> dict:
-    """One forward pass over ids: logits [T, V], states [layers+1, T, hidden], final_norm [T, hidden], routers [[T, experts]..], cache."""
+    """One pass over ids: logits [T, V], states [layers+1, T, hidden], final_norm [T, hidden], routers [[T, experts]..]."""
     with recording(network) as record:
         output = network(torch.tensor([ids]), use_cache=True)
-    return {"logits": output.logits[0].numpy(), "states": torch.cat(record["states"]).numpy(), "final_norm": record["final_norm"][0].numpy(),
-            "routers": [logits.reshape(-1, logits.shape[-1]).numpy() for logits in record["routers"]], "cache": output.past_key_values}
+    return {
+        "logits": output.logits[0].numpy(),
+        "states": torch.cat(record["states"]).numpy(),
+        "final_norm": record["final_norm"][0].numpy(),
+        "routers": [logits.reshape(-1, logits.shape[-1]).numpy() for logits in record["routers"]],
+        "cache": output.cache,
+    }
 
 
 def router_gap(routers: list[np.ndarray], top_k: int) -> float:

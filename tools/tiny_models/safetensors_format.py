@@ -2,6 +2,7 @@
 
 The safetensors package pads and sorts; MLX's writer does neither, and that is what a loader has to survive.
 """
+
 import json
 import pathlib
 import random
@@ -16,7 +17,7 @@ INDEX = "model.safetensors.index.json"
 
 
 def write_shard(path: pathlib.Path, tensors: list[tuple[str, str, np.ndarray]], metadata: dict, padded: bool) -> int:
-    """tensors: (name, dtype, raw array) in the order of the data; the header's keys are sorted. Returns the header's bytes."""
+    """tensors: (name, dtype, raw array) in the data's order; the header's keys are sorted. Returns the header's bytes."""
     header, offset = {"__metadata__": metadata}, 0
     for name, dtype, raw in tensors:
         header[name] = {"data_offsets": [offset, offset + raw.nbytes], "dtype": dtype, "shape": list(raw.shape)}
@@ -28,8 +29,14 @@ def write_shard(path: pathlib.Path, tensors: list[tuple[str, str, np.ndarray]], 
     return len(text)
 
 
-def write(folder: pathlib.Path, shards: list[list[tuple[str, str, np.ndarray]]], seed: int | None, metadata: dict, n_weights: int) -> dict:
-    """With a seed the tensors of each shard are shuffled and headers are not padded (MLX); without one they keep their order (Hugging Face)."""
+def write(
+    folder: pathlib.Path,
+    shards: list[list[tuple[str, str, np.ndarray]]],
+    seed: int | None,
+    metadata: dict,
+    n_weights: int,
+) -> dict:
+    """With a seed each shard is shuffled and headers are not padded (MLX); without, neither (Hugging Face)."""
     headers, where = [], {}
     for index, tensors in enumerate(shards):
         name = f"model-{index + 1:05}-of-{len(shards):05}.safetensors" if len(shards) > 1 else "model.safetensors"
@@ -39,7 +46,10 @@ def write(folder: pathlib.Path, shards: list[list[tuple[str, str, np.ndarray]]],
         where |= {tensor[0]: name for tensor in tensors}
     total = sum(raw.nbytes for tensors in shards for _, _, raw in tensors)
     if len(shards) > 1:
-        index = {"metadata": {"total_size": total, "total_parameters": n_weights}, "weight_map": dict(sorted(where.items()))}
+        index = {
+            "metadata": {"total_size": total, "total_parameters": n_weights},
+            "weight_map": dict(sorted(where.items())),
+        }
         (folder / INDEX).write_text(json.dumps(index, indent=4))
     return {"shards": len(shards), "header_bytes": headers}
 
@@ -58,11 +68,13 @@ def read_raw(folder: pathlib.Path) -> dict[str, tuple[str, np.ndarray]]:
     for path in sorted(folder.glob("*.safetensors")):
         data = path.read_bytes()
         n_header = struct.unpack_from("<Q", data)[0]
-        header = json.loads(data[8:8 + n_header])
+        header = json.loads(data[8 : 8 + n_header])
         header.pop("__metadata__", None)
         for name, entry in header.items():
             begin, end = (8 + n_header + offset for offset in entry["data_offsets"])
-            tensors[name] = entry["dtype"], np.frombuffer(data[begin:end], DTYPES[entry["dtype"]]).reshape(entry["shape"])
+            tensors[name] = entry["dtype"], np.frombuffer(data[begin:end], DTYPES[entry["dtype"]]).reshape(
+                entry["shape"]
+            )
     return dict(sorted(tensors.items()))
 
 
