@@ -34,7 +34,8 @@ class EngineImpl final : public Engine {
       : device_(device),
         options_(std::move(options)),
         started_ms_(options_.now_ms()),
-        loader_(device, model, {.context = options_.context, .max_rows = options_.max_rows, .target = target}) {}
+        loader_(device, model,
+                {.context = options_.context, .max_rows = options_.max_rows, .target = target}) {}
 
   std::optional<load::WantedRange> wanted() const override;
   Result<void> supply(Bytes bytes, std::uint64_t n_file_bytes) override {
@@ -82,15 +83,17 @@ class EngineImpl final : public Engine {
   double first_token_ms_ = 0.0;
 };
 
-std::optional<load::WantedRange> EngineImpl::wanted() const { return model_ ? std::nullopt : loader_.wanted(); }
+std::optional<load::WantedRange> EngineImpl::wanted() const {
+  return model_ ? std::nullopt : loader_.wanted();
+}
 
 void EngineImpl::build() {
   model_ = loader_.take();
   state_ = model_->decoder.state(model_->buffers);
   passes_ = std::make_unique<Passes>(make_executor(device_, options_), model_->decoder,
                                      model::Weights(model_->weights, model_->buffers), model_->buffers);
-  session_ =
-      std::make_unique<Session>(device_, *passes_, state_, model_->spec, model_->context, model_->text.stop_ids);
+  session_ = std::make_unique<Session>(device_, *passes_, state_, model_->spec, model_->context,
+                                       model_->text.stop_ids);
 }
 
 Result<bool> EngineImpl::ready() {
@@ -120,9 +123,9 @@ Result<void> EngineImpl::begin_chat(std::span<const Message> messages, const Gen
         "The model has no chat template that this engine knows; continue plain text instead (--raw).");
   }
   auto segments = text::render_chat(*model_->text.chat_template, {.messages = to_json(messages),
-                                                             .tools = nullptr,
-                                                             .add_generation_prompt = true,
-                                                             .enable_thinking = false});
+                                                                  .tools = nullptr,
+                                                                  .add_generation_prompt = true,
+                                                                  .enable_thinking = false});
   if (!segments) return forward(segments);
   return begin_ids(text::encode_chat(model_->text.tokenizer, *segments, text::ChatEncoding::safe), options);
 }

@@ -24,7 +24,7 @@ enum class Backend : std::uint8_t {
 };
 
 struct EngineOptions {
-  std::uint32_t context = 0;  // tokens; 0: the model's own, at most default_context() of model_plan.hpp
+  std::uint32_t context = 0;   // tokens; 0: the model's own, at most default_context() of model_plan.hpp
   std::uint32_t max_rows = 0;  // rows of a prefill chunk; 0: chosen for the kernel set
   Backend backend = Backend::gpu;
   std::optional<gpu::Target> target;      // kernel set; none: chosen for the adapter
@@ -66,7 +66,8 @@ struct StepEvent {
 class Engine {
  public:
   // Starts opening a model. The device outlives the engine.
-  static Result<std::unique_ptr<Engine>> open(gpu::Device& device, const ModelName& model, EngineOptions options);
+  static Result<std::unique_ptr<Engine>> open(gpu::Device& device, const ModelName& model,
+                                              EngineOptions options);
   virtual ~Engine() = default;
 
   // The next range to supply, or nothing once everything was read. At most 8 MiB after the headers.

@@ -164,8 +164,8 @@ TEST_F(WeightPlanTest, VectorsAreFlat) {
   add("norm", {k_dim});
   add("conv", {3, 1, 4}, load::Dtype::f16);
   WeightPlan::Builder builder(checkpoint_, k_no_limit, buffers_);
-  builder.vector({.tensor = "norm", .shape = {k_dim}});
-  builder.vector({.tensor = "conv", .shape = {3, 4}});
+  builder.vector({.tensors = {"norm"}, .shape = {k_dim}});
+  builder.vector({.tensors = {"conv"}, .shape = {3, 4}});
   const auto planned = builder.finish();
   ASSERT_TRUE(planned) << planned.error().text;
   const auto slots =
@@ -182,7 +182,7 @@ TEST_F(WeightPlanTest, TheFirstErrorStays) {
   const auto error = [&](auto&& ask) {
     WeightPlan::Builder builder(checkpoint_, k_no_limit, buffers_);
     ask(builder);
-    builder.vector({.tensor = "also missing", .shape = {1}});
+    builder.vector({.tensors = {"also missing"}, .shape = {1}});
     const auto planned = builder.finish();
     return planned ? std::string("no error") : planned.error().text;
   };
@@ -192,9 +192,9 @@ TEST_F(WeightPlanTest, TheFirstErrorStays) {
   EXPECT_EQ(
       error([](auto& b) { b.matrix({.label = "q", .dim = k_dim, .sources = {{.tensor = "q", .rows = 3}}}); }),
       "Tensor \"q\" has shape [4, 32], expected [3, 32], in x.bin.");
-  EXPECT_EQ(error([](auto& b) { b.vector({.tensor = "q", .shape = {32, 4}}); }),
+  EXPECT_EQ(error([](auto& b) { b.vector({.tensors = {"q"}, .shape = {32, 4}}); }),
             "Tensor \"q\" has shape [4, 32], expected [32, 4], in x.bin.");
-  EXPECT_EQ(error([](auto& b) { b.vector({.tensor = "scale", .shape = {4, 32}}); }),
+  EXPECT_EQ(error([](auto& b) { b.vector({.tensors = {"scale"}, .shape = {4, 32}}); }),
             "Tensor \"scale\" is Q8_0, expected F32, F16 or BF16 of a vector, in x.bin.");
 }
 

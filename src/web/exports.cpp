@@ -108,12 +108,11 @@ extern "C" {
   auto parsed = parse_engine_options({options, n_options});
   if (!parsed) return answer(parsed.error());
   parsed->now_ms = [] { return ztvm_now_ms(); };
-  auto opened =
-      engine::Engine::open(*self.device,
-                           {.name = std::string(name, n_name),
-                            .is_folder = is_folder != 0,
-                            .n_file_bytes = static_cast<std::uint64_t>(n_file_bytes)},
-                           *parsed);
+  auto opened = engine::Engine::open(*self.device,
+                                     {.name = std::string(name, n_name),
+                                      .is_folder = is_folder != 0,
+                                      .n_file_bytes = static_cast<std::uint64_t>(n_file_bytes)},
+                                     *parsed);
   if (!opened) return answer(opened.error());
   self.engine = std::move(*opened);
   return answer(Result<void>());

@@ -26,7 +26,8 @@ gpu::Program make_program(const gpu::Recording& recording, const ExpertMatmulSha
   const gpu::Target& target = recording.target;
   gpu::Program program = {
       .body = target.cpu ? "expert_matmul_cpu" : "expert_matmul_gpu",
-      .parts = {"step", shape.by_group ? "pairs_by_group" : "pairs_by_slot", "quads", weights_part(shape.kind),
+      .parts = {"step", shape.by_group ? "pairs_by_group" : "pairs_by_slot", "quads",
+                weights_part(shape.kind),
                 shape.epilogue == Epilogue::swiglu ? "finish_swiglu" : "finish_f32"},
       .consts = {gpu::const_u32("N_GROUPS", shape.dim / k_quant_group), gpu::const_u32("N_OUT", shape.n_out),
                  gpu::const_u32("N_MATS", n_mats(shape)), gpu::const_u32("OUT_STRIDE", shape.n_out),
