@@ -291,5 +291,15 @@ TEST_F(FetchTest, RefusesAnotherLengthThanTheManifests) {
   EXPECT_NE(fetch(server, {.max_bytes = 10'000}).find("expected at most 10000"), std::string::npos);
 }
 
+TEST_F(FetchTest, RefusesLengthsThatNoFileHas) {
+  const HttpTestServer server([&](const HttpAsk& ask) {
+    if (ask.path != "/file.bin") return reply(200, {"Content-Length: 9223372036854775807"}, content_);
+    return reply(206, {"Content-Range: bytes 0-999/18446744073709551615"}, content_.substr(0, 1000));
+  });
+  EXPECT_NE(fetch(server).find("has 18446744073709551615 bytes, expected at most 1099511627776."),
+            std::string::npos);
+  EXPECT_NE(fetch(server, {.name = "other.bin"}).find("has 9223372036854775807 bytes"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace ztvm::app

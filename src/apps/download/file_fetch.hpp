@@ -17,14 +17,17 @@
 
 namespace ztvm::app {
 
+// No file of a model is longer; a server that says so is wrong.
+inline constexpr std::uint64_t k_max_file_bytes = std::uint64_t{1} << 40;
+
 struct WantedFile {
   std::string name;  // in the folder
   std::string url;
-  std::optional<std::uint64_t> n_bytes;  // as a manifest or record says
-  std::uint64_t max_bytes = UINT64_MAX;  // more is refused
-  std::string md5;                       // as the manifest says; empty: it says none
-  std::string sha256;                    // as a record says; empty: none
-  bool optional = false;                 // the repository need not have it
+  std::optional<std::uint64_t> n_bytes;        // as a manifest or record says
+  std::uint64_t max_bytes = k_max_file_bytes;  // more is refused
+  std::string md5;                             // as the manifest says; empty: it says none
+  std::string sha256;                          // as a record says; empty: none
+  bool optional = false;                       // the repository need not have it
 };
 
 class FileFetch {

@@ -73,6 +73,23 @@ TEST_F(PartFileTest, NoticesAPartThatIsTooShort) {
   EXPECT_EQ(reopened(), "none");
 }
 
+TEST_F(PartFileTest, KnowsOffsetsBeyondFourGigabytes) {
+  constexpr std::uint64_t k_n_bytes = 5'300'000'001;
+  {
+    auto part = PartFile::create(path_, {.n_bytes = k_n_bytes}, 16 << 20);
+    ASSERT_TRUE(part);
+    const std::size_t last = part->n_pieces() - 1;
+    ASSERT_TRUE(part->write(k_n_bytes - 1, as_bytes(content_).first(1)));
+    ASSERT_TRUE(part->finish_piece(last));
+  }
+  EXPECT_EQ(std::filesystem::file_size(path_.string() + ".part"), k_n_bytes);
+  const auto part = PartFile::reopen(path_);
+  ASSERT_TRUE(part && *part);
+  EXPECT_EQ((*part)->n_pieces(), 316u);
+  EXPECT_TRUE((*part)->is_finished(315));
+  EXPECT_EQ((*part)->piece_end(315), k_n_bytes);
+}
+
 TEST_F(PartFileTest, CommitsOnlyTheFinalName) {
   make({0, 1, 2});
   auto part = PartFile::reopen(path_);
