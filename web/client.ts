@@ -1,5 +1,6 @@
 // The engine as a page sees it: the same interface as Engine, with the work in a worker.
-import type { EngineApi, GenerateEvent, GenerateRequest, LoadedModel, ModelSource, Progress } from './api.ts';
+import type { EngineApi, GenerateEvent, GenerateRequest, LoadedModel, LoadOptions, MemoryPlan, ModelSource,
+              Progress } from './api.ts';
 import { EngineError } from './errors.ts';
 import type { Call, FromWorker } from './rpc.ts';
 
@@ -31,10 +32,16 @@ export class EngineClient implements EngineApi {
     return client;
   }
 
-  async load(source: ModelSource, onProgress: (progress: Progress) => void): Promise<LoadedModel> {
+  async open(source: ModelSource, options: LoadOptions, onProgress: (progress: Progress) => void): Promise<MemoryPlan> {
     const absolute = { ...source, url: new URL(source.url, location.href).href };
+    if (source.local) absolute.local = { ...source.local, url: new URL(source.local.url, location.href).href };
     const onEvent = (event: Progress | GenerateEvent) => onProgress(event as Progress);
-    return (await this.call({ method: 'load', source: absolute }, onEvent)) as LoadedModel;
+    return (await this.call({ method: 'open', source: absolute, options }, onEvent)) as MemoryPlan;
+  }
+
+  async load(onProgress: (progress: Progress) => void): Promise<LoadedModel> {
+    const onEvent = (event: Progress | GenerateEvent) => onProgress(event as Progress);
+    return (await this.call({ method: 'load' }, onEvent)) as LoadedModel;
   }
 
   async *generate(request: GenerateRequest): AsyncGenerator<GenerateEvent> {

@@ -1,10 +1,11 @@
 // The messages between EngineClient (page) and worker.ts.
-import type { GenerateEvent, GenerateRequest, ModelSource, Progress } from './api.ts';
+import type { GenerateEvent, GenerateRequest, LoadOptions, ModelSource, Progress } from './api.ts';
 import type { ErrorCode } from './errors.ts';
 
 export type Call =
   | { method: 'create'; wasmUrl: string }
-  | { method: 'load'; source: ModelSource }
+  | { method: 'open'; source: ModelSource; options: LoadOptions }
+  | { method: 'load' }
   | { method: 'generate'; request: GenerateRequest }
   | { method: 'stop' };
 

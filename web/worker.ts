@@ -1,4 +1,5 @@
 // Runs an Engine in a worker, so that the page never waits for it. Messages: rpc.ts.
+import type { GenerateEvent, Progress } from './api.ts';
 import { asEngineError, EngineError } from './errors.ts';
 import { Engine } from './engine.ts';
 import type { FromWorker, ToWorker } from './rpc.ts';
@@ -18,11 +19,14 @@ async function run(message: ToWorker): Promise<unknown> {
     return undefined;
   }
   if (!engine) throw new EngineError('internal', 'The worker has no engine yet.');
+  const report = (event: Progress | GenerateEvent) => send({ type: 'event', id: message.id, event });
   switch (message.method) {
+    case 'open':
+      return engine.open(message.source, message.options, report);
     case 'load':
-      return engine.load(message.source, (progress) => send({ type: 'event', id: message.id, event: progress }));
+      return engine.load(report);
     case 'generate':
-      for await (const event of engine.generate(message.request)) send({ type: 'event', id: message.id, event });
+      for await (const event of engine.generate(message.request)) report(event);
       return undefined;
     case 'stop':
       return engine.stop();
