@@ -4,6 +4,7 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(Threads REQUIRED)
 find_package(CURL REQUIRED)
+find_package(OpenSSL REQUIRED)
 target_link_libraries(ztvm_core PUBLIC fmt::fmt-header-only nlohmann_json::nlohmann_json utf8proc)
 
 add_library(ztvm_native STATIC src/gpu/webgpu_device.cpp)
@@ -14,8 +15,12 @@ target_link_libraries(ztvm_native PUBLIC ztvm_core wgpu_native)
 # Apps may use exceptions, because CLI11 and cpp-httplib do.
 file(GLOB_RECURSE app_sources CONFIGURE_DEPENDS src/apps/*.cpp)
 list(FILTER app_sources EXCLUDE REGEX "_test\\.cpp$|/main\\.cpp$")
-add_library(ztvm_apps STATIC ${app_sources})
-target_link_libraries(ztvm_apps PUBLIC ztvm_native CURL::libcurl Threads::Threads cpp-httplib)
+# The table of models that the page reads, too.
+file(READ ${PROJECT_SOURCE_DIR}/web/known_models.json known_models_json)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/known_models.cpp.in ${CMAKE_BINARY_DIR}/generated/known_models.cpp @ONLY)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/known_models.json)
+add_library(ztvm_apps STATIC ${app_sources} ${CMAKE_BINARY_DIR}/generated/known_models.cpp)
+target_link_libraries(ztvm_apps PUBLIC ztvm_native CURL::libcurl OpenSSL::Crypto Threads::Threads cpp-httplib)
 # As Debian builds libcpp-httplib: these change the layout of its classes.
 target_compile_definitions(ztvm_apps PUBLIC
   CPPHTTPLIB_OPENSSL_SUPPORT CPPHTTPLIB_ZLIB_SUPPORT CPPHTTPLIB_BROTLI_SUPPORT)

@@ -4,7 +4,6 @@
 #include <thread>
 #include <vector>
 
-#include "apps/file_source.hpp"
 #include "apps/model_catalog.hpp"
 #include "gpu/host_device.hpp"
 #include "gpu/webgpu_device.hpp"
@@ -15,20 +14,6 @@ namespace {
 double now_ms() {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
-}
-
-Result<void> supply_file(engine::Engine& engine, const FileSource& file, const LoadProgress& progress) {
-  std::vector<std::byte> piece;
-  while (const auto range = engine.wanted()) {
-    if (range->n_bytes > file.n_bytes()) {
-      return fail(ErrorCode::corrupt_file, "\"" + file.name() + "\" is truncated.");
-    }
-    piece.resize(range->n_bytes);
-    if (auto read = file.read(range->offset, piece); !read) return read;
-    if (auto supplied = engine.supply(piece); !supplied) return supplied;
-    progress(range->offset + range->n_bytes, file.n_bytes());
-  }
-  return {};
 }
 
 Result<void> wait_until_ready(engine::Engine& engine) {
@@ -47,21 +32,38 @@ Result<std::unique_ptr<gpu::Device>> open_device(engine::Backend backend, const 
   return gpu::open_webgpu_device({.adapter = adapter});
 }
 
+Result<void> supply_model(engine::Engine& engine, ModelSource& source, const LoadProgress& progress) {
+  std::vector<std::byte> bytes;
+  std::uint64_t n_done = 0;
+  while (const auto range = engine.wanted()) {
+    const auto plan = engine.memory_plan();
+    std::uint64_t n_file_bytes = 0;
+    auto found = source.read(*range, bytes, n_file_bytes);
+    if (!found) return forward(found);
+    auto supplied = *found ? engine.supply(bytes, n_file_bytes) : engine.supply_missing();
+    if (!supplied) return supplied;
+    if (!plan) continue;
+    n_done += bytes.size();
+    progress(n_done, plan->read_bytes);
+  }
+  return {};
+}
+
 Result<LoadedModel> load_model(const ModelOptions& options, const LoadProgress& progress) {
   auto path = resolve_model(options.model, model_roots());
   if (!path) return forward(path);
-  auto file = FileSource::open(*path);
-  if (!file) return forward(file);
+  auto source = ModelSource::open(path->path);
+  if (!source) return forward(source);
   auto device = open_device(options.backend, options.adapter);
   if (!device) return forward(device);
-  auto engine = engine::Engine::open(**device, file->name(), file->n_bytes(),
+  auto engine = engine::Engine::open(**device, source->name(),
                                      {.context = options.context,
                                       .backend = options.backend,
                                       .target = options.target,
                                       .now_ms = now_ms,
                                       .report = options.report});
   if (!engine) return forward(engine);
-  if (auto supplied = supply_file(**engine, *file, progress); !supplied) return forward(supplied);
+  if (auto supplied = supply_model(**engine, *source, progress); !supplied) return forward(supplied);
   if (auto ready = wait_until_ready(**engine); !ready) return forward(ready);
   return LoadedModel{.device = std::move(*device), .engine = std::move(*engine)};
 }

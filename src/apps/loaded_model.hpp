@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "apps/model_source.hpp"
 #include "base/error.hpp"
 #include "engine/engine.hpp"
 #include "gpu/device.hpp"
@@ -28,11 +29,14 @@ struct LoadedModel {
   std::unique_ptr<engine::Engine> engine;
 };
 
-// Called while the file is read, with the bytes supplied so far and the file's length.
+// Called while weights are read, with the bytes supplied so far and those of all weights.
 using LoadProgress = std::function<void(std::uint64_t n_done, std::uint64_t n_total)>;
 
 // A GPU through webgpu.h, or the host device that runs the kernels' oracles. Errors: device, not_found.
 Result<std::unique_ptr<gpu::Device>> open_device(engine::Backend backend, const std::string& adapter);
+
+// Reads everything that the engine wants. Errors: of the files, the format, the device.
+Result<void> supply_model(engine::Engine& engine, ModelSource& source, const LoadProgress& progress);
 
 // Returns once the engine is ready. Errors: of the file, the format, the device.
 Result<LoadedModel> load_model(const ModelOptions& options, const LoadProgress& progress);

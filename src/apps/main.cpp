@@ -11,12 +11,14 @@
 
 #include "apps/cli/command.hpp"
 #include "apps/cli/doctor.hpp"
+#include "apps/cli/download.hpp"
 #include "apps/cli/inspect.hpp"
 #include "apps/cli/logits.hpp"
 #include "apps/cli/run.hpp"
 #include "apps/cli/serve.hpp"
 #include "apps/cli/tokenize_command.hpp"
 #include "apps/cli/validate.hpp"
+#include "apps/cli/verify.hpp"
 
 namespace ztvm::app {
 namespace {
@@ -40,6 +42,8 @@ int run_program(int argc, char** argv) {
   Action action;
   add_run_command(program, action);
   add_serve_command(program, action);
+  add_download_command(program, action);
+  add_verify_command(program, action);
   add_logits_command(program, action);
   add_tokenize_command(program, action);
   add_validate_command(program, action);

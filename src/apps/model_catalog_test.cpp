@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "apps/download/folder_record.hpp"
+#include "apps/download/repo_files.hpp"
+#include "apps/known_models.hpp"
 #include "temp_folder.hpp"
 
 namespace ztvm::app {
@@ -30,15 +33,86 @@ TEST(ModelCatalog, EarlierRootWins) {
   second.write("m/y.gguf", "1");
   const auto found = resolve_model("m", std::vector{first.path(), second.path()});
   ASSERT_TRUE(found);
-  EXPECT_EQ(*found, wanted);
+  EXPECT_EQ(found->path, wanted);
 }
 
 TEST(ModelCatalog, TakesFoldersAndFiles) {
   const TempFolder folder;
   const auto file = folder.write("some/x.gguf", "1");
   const std::vector<std::filesystem::path> no_roots;
-  EXPECT_EQ(resolve_model(file.string(), no_roots).value(), file);
-  EXPECT_EQ(resolve_model((folder.path() / "some").string(), no_roots).value(), file);
+  EXPECT_EQ(resolve_model(file.string(), no_roots).value().path, file);
+  EXPECT_EQ(resolve_model((folder.path() / "some").string(), no_roots).value().path, file);
+}
+
+TEST(ModelCatalog, KnowsModelFolders) {
+  const TempFolder folder;
+  folder.write("phi3/mlc-chat-config.json", "{}");
+  folder.write("phi3/params_shard_0.bin", "12345678");
+  folder.write("phi3/params_shard_1.bin.part", "123");
+  folder.write("phi3/.zerotvm.json", "not looked at by size");
+  folder.write("mine/config.json", "{}");
+  folder.write("mine/model.safetensors", "123");
+  folder.write("only-config/config.json", "{}");
+  const std::vector roots = {folder.path()};
+  const auto models = list_models(roots);
+  ASSERT_EQ(models.size(), 2u);
+  EXPECT_EQ(models[0].alias, "mine");
+  EXPECT_EQ(models[0].n_bytes, 5u);
+  EXPECT_EQ(models[1].name, "Phi-3-mini-4k-instruct");
+  EXPECT_EQ(models[1].n_bytes, 10u);
+  EXPECT_TRUE(models[1].is_folder);
+  const auto found = resolve_model("phi3", roots);
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->is_folder);
+  EXPECT_EQ(found->path, folder.path() / "phi3");
+  EXPECT_TRUE(resolve_model((folder.path() / "mine").string(), {})->is_folder);
+  EXPECT_FALSE(resolve_model("only-config", roots));
+}
+
+TEST(ModelCatalog, LeavesUnfinishedDownloadsOut) {
+  const TempFolder folder;
+  folder.write("qwen3/mlc-chat-config.json", "{}");
+  ASSERT_TRUE(
+      write_record(folder.path() / "qwen3", {.repo = "mlc-ai/Qwen3-4B-q4f16_1-MLC", .hub = "http://h"}));
+  const std::vector roots = {folder.path()};
+  EXPECT_TRUE(list_models(roots).empty());
+  for (const std::string& name : {std::string("qwen3"), (folder.path() / "qwen3").string()}) {
+    const auto found = resolve_model(name, roots);
+    ASSERT_FALSE(found);
+    EXPECT_NE(found.error().text.find("has not ended; \"zerotvm download mlc-ai/Qwen3-4B-q4f16_1-MLC --to "),
+              std::string::npos)
+        << found.error().text;
+  }
+}
+
+TEST(ModelCatalog, NamesTheCommandThatFetchesAKnownModel) {
+  const TempFolder folder;
+  const auto found = resolve_model("qwen36q3", std::vector{folder.path()});
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, ErrorCode::not_found);
+  EXPECT_NE(found.error().text.find("run \"zerotvm download qwen36q3\" first (16.4 GB)"), std::string::npos)
+      << found.error().text;
+}
+
+TEST(ModelCatalog, DownloadsGoToTheFirstRootThatExists) {
+  const TempFolder folder;
+  const auto none = folder.path() / "none";
+  EXPECT_EQ(download_root(std::vector{none, folder.path()}), folder.path());
+  EXPECT_EQ(download_root(std::vector{none}), none);
+}
+
+TEST(KnownModels, HaveReposThatCanBeAskedFor) {
+  const auto models = known_models();
+  std::vector<std::string> aliases;
+  for (const KnownModel& model : models) {
+    aliases.push_back(model.alias);
+    EXPECT_GT(model.n_bytes, 0u);
+    if (model.alias != "smollm2") {
+      EXPECT_TRUE(parse_repo(model.repo)) << model.repo;
+    }
+  }
+  EXPECT_EQ(aliases, (std::vector<std::string>{"smollm2", "phi3", "qwen3", "qwen35", "qwen36", "qwen36q3"}));
+  EXPECT_FALSE(find_known_model("nothing"));
 }
 
 TEST(ModelCatalog, SaysWhatIsWrong) {
@@ -48,7 +122,10 @@ TEST(ModelCatalog, SaysWhatIsWrong) {
   const auto unknown = resolve_model("unknown", roots);
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().code, ErrorCode::not_found);
-  EXPECT_NE(unknown.error().text.find("known aliases: known"), std::string::npos) << unknown.error().text;
+  EXPECT_NE(
+      unknown.error().text.find("known aliases: known, smollm2, phi3, qwen3, qwen35, qwen36, qwen36q3 ("),
+      std::string::npos)
+      << unknown.error().text;
   const auto no_model = resolve_model(folder.path().string(), roots);
   ASSERT_FALSE(no_model);
   EXPECT_NE(no_model.error().text.find("holds 0 .gguf files"), std::string::npos) << no_model.error().text;

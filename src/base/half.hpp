@@ -31,6 +31,8 @@ constexpr std::uint16_t float_to_half(float value) {
   return static_cast<std::uint16_t>(sign | ((magnitude + 0xC8000FFFu + odd) >> 13));
 }
 
+constexpr bool is_finite_half(std::uint16_t half) { return (half & 0x7C00u) != 0x7C00u; }
+
 // Rounds a float to the nearest half and back.
 constexpr float round_to_half(float value) { return half_to_float(float_to_half(value)); }
 

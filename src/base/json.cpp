@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
+#include <vector>
 
 namespace ztvm {
 namespace {
@@ -28,14 +30,15 @@ bool nests_too_deep(std::string_view text) {
 }
 
 template <typename J>
-Result<J> parse(std::string_view text, std::string_view what) {
+Result<J> parse(std::string_view text, std::string_view what,
+                const typename J::parser_callback_t& callback = nullptr) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   if (nests_too_deep(text)) {
     return fail(
         ErrorCode::corrupt_file,
         fmt::format("{} nests deeper than {} levels, which no such file needs.", what, k_max_json_depth));
   }
-  J value = J::parse(text, nullptr, false);
+  J value = J::parse(text, callback, false);
   if (!value.is_discarded()) return value;
   if (text.find_first_not_of(" \t\r\n") != std::string_view::npos &&
       text[text.find_first_not_of(" \t\r\n")] == '<') {
@@ -71,6 +74,26 @@ Result<Json> parse_json(std::string_view text, std::string_view what) { return p
 
 Result<OrderedJson> parse_ordered_json(std::string_view text, std::string_view what) {
   return parse<OrderedJson>(text, what);
+}
+
+Result<Json> parse_json_unique(std::string_view text, std::string_view what) {
+  std::vector<std::set<std::string>> open;  // keys seen in the objects around the parser's position
+  std::string twice;
+  bool is_twice = false;
+  const Json::parser_callback_t watch = [&](int, Json::parse_event_t event, Json& parsed) {
+    if (event == Json::parse_event_t::object_start) open.emplace_back();
+    if (event == Json::parse_event_t::object_end) open.pop_back();
+    if (event == Json::parse_event_t::key && !is_twice) {
+      const auto& key = parsed.get_ref<const std::string&>();
+      is_twice = !open.back().insert(key).second;
+      if (is_twice) twice = key;
+    }
+    return true;
+  };
+  auto value = parse<Json>(text, what, watch);
+  if (!value || !is_twice) return value;
+  return fail(ErrorCode::corrupt_file,
+              fmt::format("{} has the key {} twice in one object.", what, Json(twice).dump(-1, ' ', true)));
 }
 
 Result<std::string> get_string(const Json& object, std::string_view key, std::string_view what) {

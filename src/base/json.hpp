@@ -20,6 +20,8 @@ inline constexpr int k_max_json_depth = 64;
 // Errors: corrupt_file for anything that is no JSON or nests deeper than k_max_json_depth.
 Result<Json> parse_json(std::string_view text, std::string_view what);
 Result<OrderedJson> parse_ordered_json(std::string_view text, std::string_view what);
+// As parse_json(); also refuses an object with the same key twice, of which only one would be seen.
+Result<Json> parse_json_unique(std::string_view text, std::string_view what);
 
 // The field `key` of the object `object`, of the wanted type. Errors name `what` and `key`.
 Result<std::string> get_string(const Json& object, std::string_view key, std::string_view what);

@@ -30,15 +30,18 @@ OrderedJson to_json(std::span<const Message> messages) {
 
 class EngineImpl final : public Engine {
  public:
-  EngineImpl(gpu::Device& device, std::string_view name, std::uint64_t n_file_bytes, EngineOptions options,
-             const gpu::Target& target)
+  EngineImpl(gpu::Device& device, const ModelName& model, EngineOptions options, const gpu::Target& target)
       : device_(device),
         options_(std::move(options)),
         started_ms_(options_.now_ms()),
-        loader_(device, name, n_file_bytes, {.context = options_.context, .max_rows = 0, .target = target}) {}
+        loader_(device, model, {.context = options_.context, .max_rows = options_.max_rows, .target = target}) {}
 
-  std::optional<ByteRange> wanted() const override;
-  Result<void> supply(Bytes bytes) override { return loader_.supply(bytes); }
+  std::optional<load::WantedRange> wanted() const override;
+  Result<void> supply(Bytes bytes, std::uint64_t n_file_bytes) override {
+    return loader_.supply(bytes, n_file_bytes);
+  }
+  Result<void> supply_missing() override { return loader_.supply_missing(); }
+  std::optional<MemoryPlan> memory_plan() const override { return loader_.memory_plan(); }
   Result<bool> ready() override;
   std::uint32_t context() const override { return model_ ? model_->context : 0; }
   std::uint32_t dispatches_per_token() const override {
@@ -79,15 +82,15 @@ class EngineImpl final : public Engine {
   double first_token_ms_ = 0.0;
 };
 
-std::optional<ByteRange> EngineImpl::wanted() const { return model_ ? std::nullopt : loader_.wanted(); }
+std::optional<load::WantedRange> EngineImpl::wanted() const { return model_ ? std::nullopt : loader_.wanted(); }
 
 void EngineImpl::build() {
   model_ = loader_.take();
   state_ = model_->decoder.state(model_->buffers);
-  passes_ = std::make_unique<Passes>(make_executor(device_, options_), model_->decoder, model_->weights,
-                                     model_->buffers);
+  passes_ = std::make_unique<Passes>(make_executor(device_, options_), model_->decoder,
+                                     model::Weights(model_->weights, model_->buffers), model_->buffers);
   session_ =
-      std::make_unique<Session>(device_, *passes_, state_, model_->spec, model_->context, model_->stop_ids);
+      std::make_unique<Session>(device_, *passes_, state_, model_->spec, model_->context, model_->text.stop_ids);
 }
 
 Result<bool> EngineImpl::ready() {
@@ -111,24 +114,24 @@ Result<void> EngineImpl::require_ready() const {
 
 Result<void> EngineImpl::begin_chat(std::span<const Message> messages, const GenerateOptions& options) {
   if (auto r = require_ready(); !r) return r;
-  if (!model_->chat_template) {
+  if (!model_->text.chat_template) {
     return fail(
         ErrorCode::unsupported,
         "The model has no chat template that this engine knows; continue plain text instead (--raw).");
   }
-  auto segments = text::render_chat(*model_->chat_template, {.messages = to_json(messages),
+  auto segments = text::render_chat(*model_->text.chat_template, {.messages = to_json(messages),
                                                              .tools = nullptr,
                                                              .add_generation_prompt = true,
                                                              .enable_thinking = false});
   if (!segments) return forward(segments);
-  return begin_ids(text::encode_chat(model_->tokenizer, *segments, text::ChatEncoding::safe), options);
+  return begin_ids(text::encode_chat(model_->text.tokenizer, *segments, text::ChatEncoding::safe), options);
 }
 
 Result<void> EngineImpl::begin_text(std::string_view text, const GenerateOptions& options) {
   if (auto r = require_ready(); !r) return r;
-  const auto bos = model_->tokenizer.bos_prefix();
+  const auto bos = model_->text.tokenizer.bos_prefix();
   std::vector<std::uint32_t> ids(bos.begin(), bos.end());
-  const auto encoded = model_->tokenizer.encode(text, text::AddedTokens::off);
+  const auto encoded = model_->text.tokenizer.encode(text, text::AddedTokens::off);
   ids.insert(ids.end(), encoded.begin(), encoded.end());
   return begin_ids(ids, options);
 }
@@ -137,7 +140,7 @@ Result<void> EngineImpl::begin_ids(std::span<const std::uint32_t> ids, const Gen
   if (auto r = require_ready(); !r) return r;
   if (auto begun = session_->begin(ids, options); !begun) return begun;
   prompt_ids_.assign(ids.begin(), ids.end());
-  decoder_.emplace(model_->tokenizer, /*skip_special=*/true);
+  decoder_.emplace(model_->text.tokenizer, /*skip_special=*/true);
   begun_ms_ = options_.now_ms();
   timings_ = {.load_ms = timings_.load_ms,
               .n_prompt_tokens = static_cast<std::uint32_t>(ids.size()),
@@ -179,8 +182,8 @@ Result<std::vector<float>> EngineImpl::compute_logits(std::span<const std::uint3
 
 }  // namespace
 
-Result<std::unique_ptr<Engine>> Engine::open(gpu::Device& device, std::string_view name,
-                                             std::uint64_t n_file_bytes, EngineOptions options) {
+Result<std::unique_ptr<Engine>> Engine::open(gpu::Device& device, const ModelName& model,
+                                             EngineOptions options) {
   check(options.now_ms != nullptr, "the engine is given a clock");
   check((options.backend == Backend::reference) == (device.as_host() != nullptr),
         "the reference backend, and only it, runs on a host device");
@@ -190,7 +193,7 @@ Result<std::unique_ptr<Engine>> Engine::open(gpu::Device& device, std::string_vi
     return fail(ErrorCode::unsupported, fmt::format("Adapter \"{}\" cannot run kernel set \"{}\".",
                                                     device.caps().adapter, gpu::describe(target)));
   }
-  return std::make_unique<EngineImpl>(device, name, n_file_bytes, std::move(options), target);
+  return std::make_unique<EngineImpl>(device, model, std::move(options), target);
 }
 
 }  // namespace ztvm::engine

@@ -13,6 +13,7 @@
 #include "engine/generation.hpp"
 #include "gpu/device.hpp"
 #include "gpu/executor.hpp"
+#include "load/wanted_range.hpp"
 
 namespace ztvm::engine {
 
@@ -24,6 +25,7 @@ enum class Backend : std::uint8_t {
 
 struct EngineOptions {
   std::uint32_t context = 0;  // tokens; 0: the model's own, at most default_context() of model_plan.hpp
+  std::uint32_t max_rows = 0;  // rows of a prefill chunk; 0: chosen for the kernel set
   Backend backend = Backend::gpu;
   std::optional<gpu::Target> target;      // kernel set; none: chosen for the adapter
   std::function<double()> now_ms;         // monotonic clock of the host
@@ -34,10 +36,24 @@ struct EngineOptions {
 // [n, dim] f32, little-endian. Called in order of rows for each layer.
 using HiddenSink = std::function<Result<void>(std::size_t layer, Bytes rows)>;
 
-// A range of the model file that the engine wants next.
-struct ByteRange {
-  std::uint64_t offset = 0;
-  std::uint64_t n_bytes = 0;
+// Which model: a .gguf, or a folder of several files as MLC and MLX publish them.
+struct ModelName {
+  std::string name;  // of the file or folder, for errors
+  bool is_folder = false;
+  std::uint64_t n_file_bytes = 0;  // of the .gguf
+};
+
+// Memory that a model takes on its device, known once its headers were read and before any weight is.
+struct MemoryPlan {
+  std::uint64_t weights_bytes = 0;
+  std::uint64_t kv_cache_bytes = 0;
+  std::uint64_t state_bytes = 0;
+  std::uint64_t scratch_bytes = 0;
+  std::uint64_t largest_buffer_bytes = 0;
+  std::uint32_t context = 0;      // tokens planned for
+  std::uint32_t max_context = 0;  // most tokens that the model and the adapter's limits allow
+  std::uint64_t read_bytes = 0;   // of the files, weights alone
+  std::uint64_t total_bytes() const { return weights_bytes + kv_cache_bytes + state_bytes + scratch_bytes; }
 };
 
 // What a call of step() has to tell.
@@ -49,15 +65,19 @@ struct StepEvent {
 
 class Engine {
  public:
-  // Starts opening a model file of `n_file_bytes` named `name` (for errors). The device outlives the engine.
-  static Result<std::unique_ptr<Engine>> open(gpu::Device& device, std::string_view name,
-                                              std::uint64_t n_file_bytes, EngineOptions options);
+  // Starts opening a model. The device outlives the engine.
+  static Result<std::unique_ptr<Engine>> open(gpu::Device& device, const ModelName& model, EngineOptions options);
   virtual ~Engine() = default;
 
-  // The next range to supply, or nothing once everything was read. At most 8 MiB after the header.
-  virtual std::optional<ByteRange> wanted() const = 0;
-  // Takes exactly the bytes of wanted(). Errors: whatever the file does not keep of its format.
-  virtual Result<void> supply(Bytes bytes) = 0;
+  // The next range to supply, or nothing once everything was read. At most 8 MiB after the headers.
+  virtual std::optional<load::WantedRange> wanted() const = 0;
+  // Takes exactly the bytes of wanted(), and the length of the file they are from.
+  // Errors: whatever the file does not keep of its format; a model that does not fit the adapter.
+  virtual Result<void> supply(Bytes bytes, std::uint64_t n_file_bytes) = 0;
+  // Says that the wanted file does not exist. Errors: not_found unless it is optional.
+  virtual Result<void> supply_missing() = 0;
+  // Nothing until the headers were read.
+  virtual std::optional<MemoryPlan> memory_plan() const = 0;
   // True when all weights are on the device and every pipeline is compiled. Polls the device.
   virtual Result<bool> ready() = 0;
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "kernels/attention_shape.hpp"
+
 namespace ztvm::engine {
 namespace {
 
@@ -11,42 +13,95 @@ namespace {
 // the matrix kernels are bound by arithmetic, and a row by itself gets the fastest of them.
 std::uint32_t default_max_rows(const gpu::Target& target) { return target.cpu ? 1 : 128; }
 
-Result<std::uint32_t> choose_context(const LoadOptions& options, const model::ModelSpec& spec,
-                                     std::string_view name) {
+// Bytes that the largest per-layer buffer and the rope table take for each token of context.
+std::uint64_t largest_bytes_per_token(const model::ModelSpec& spec, const gpu::Target& target) {
+  std::uint64_t most = std::uint64_t{spec.n_rotated()} * sizeof(float);
+  for (const model::LayerSpec& layer : spec.layers) {
+    if (const auto* attention = std::get_if<model::AttentionSpec>(&layer.mixer)) {
+      most = std::max<std::uint64_t>(
+          most, std::uint64_t{attention->n_kv_heads} * attention->head_dim * (target.f16 ? 2 : 4));
+    }
+  }
+  return most;
+}
+
+std::uint32_t max_context(const model::ModelSpec& spec, const gpu::Target& target, std::uint64_t binding_limit) {
+  const std::uint64_t per_token = largest_bytes_per_token(spec, target);
+  if (per_token == 0) return spec.max_context;
+  const std::uint64_t fitting = binding_limit / per_token / kernels::k_page_slots * kernels::k_page_slots;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(spec.max_context, fitting));
+}
+
+Result<std::uint32_t> choose_context(const LoadOptions& options, const model::ModelSpec& spec, std::uint32_t most,
+                                     std::string_view name, std::uint64_t binding_limit) {
   const std::uint32_t asked = options.context;
-  if (asked == 0) return std::min(spec.max_context, default_context(options.target));
-  if (asked <= spec.max_context) return asked;
-  return fail(ErrorCode::invalid_argument,
-              fmt::format("A context of {} tokens is asked for, but {} was trained for {}.", asked, name,
-                          spec.max_context));
+  if (asked == 0 && most > 0) return std::min(most, default_context(options.target));
+  if (asked > spec.max_context) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("A context of {} tokens is asked for, but {} was trained for {}.", asked, name,
+                            spec.max_context));
+  }
+  if (asked <= most && most > 0) return asked;
+  return fail(ErrorCode::out_of_memory,
+              fmt::format("A context of {} tokens takes {} bytes in one buffer, but the adapter binds at most {}; "
+                          "{} tokens would fit.",
+                          std::max(asked, kernels::k_page_slots),
+                          largest_bytes_per_token(spec, options.target) * std::max(asked, kernels::k_page_slots),
+                          binding_limit, most));
+}
+
+Result<void> check_limits(const model::Buffers& buffers, std::uint64_t binding_limit) {
+  for (const model::PlannedBuffer& buffer : buffers.planned()) {
+    if (buffer.n_bytes <= binding_limit) continue;
+    return fail(ErrorCode::out_of_memory,
+                fmt::format("The model needs {} bytes for \"{}\" in one buffer, but the adapter binds at most {}.",
+                            buffer.n_bytes, buffer.label, binding_limit));
+  }
+  return {};
+}
+
+MemoryPlan memory_plan(const ModelPlan& plan, std::uint32_t max_context) {
+  using model::BufferRole;
+  MemoryPlan memory = {.weights_bytes = plan.buffers.total_bytes(BufferRole::weights),
+                       .kv_cache_bytes = plan.buffers.total_bytes(BufferRole::kv_cache),
+                       .state_bytes = plan.buffers.total_bytes(BufferRole::state),
+                       .scratch_bytes = plan.buffers.total_bytes(BufferRole::scratch),
+                       .largest_buffer_bytes = 0,
+                       .context = plan.context,
+                       .max_context = max_context,
+                       .read_bytes = 0};
+  for (const model::PlannedBuffer& buffer : plan.buffers.planned()) {
+    memory.largest_buffer_bytes = std::max(memory.largest_buffer_bytes, buffer.n_bytes);
+  }
+  for (const load::UploadStep& step : plan.weights.steps()) memory.read_bytes += step.n_bytes();
+  return memory;
 }
 
 }  // namespace
 
-Result<ModelPlan> plan_model(load::GgufFile file, std::size_t n_tokenizer_ids, const gpu::Caps& caps,
-                             const LoadOptions& options) {
-  auto family = model::family_from_gguf(file);
-  if (!family) return forward(family);
-  family->spec.n_valid_ids =
-      static_cast<std::uint32_t>(std::min<std::size_t>(family->spec.vocab, n_tokenizer_ids));
-  auto context = choose_context(options, family->spec, file.tensors.name);
-  if (!context) return forward(context);
-  ModelPlan plan = {.file = std::move(file),
-                    .family = std::move(*family),
-                    .context = *context,
-                    .buffers = {},
-                    .weights = {},
-                    .decoder = {}};
+Result<ModelPlan> plan_model(model::Family family, const load::Checkpoint& checkpoint, std::size_t n_tokenizer_ids,
+                             const gpu::Caps& caps, const LoadOptions& options) {
+  model::ModelSpec& spec = family.spec;
+  spec.n_valid_ids = static_cast<std::uint32_t>(std::min<std::size_t>(spec.vocab, n_tokenizer_ids));
   const std::uint64_t binding_limit = std::min(caps.max_binding_bytes, caps.max_buffer_bytes);
-  auto weights = model::WeightPlan::make(plan.family.names, plan.family.spec, plan.file.tensors,
-                                         binding_limit, plan.buffers);
-  if (!weights) return forward(weights);
-  plan.weights = std::move(*weights);
+  const std::uint32_t most = max_context(spec, options.target, binding_limit);
+  auto context = choose_context(options, spec, most, checkpoint.name, binding_limit);
+  if (!context) return forward(context);
+
+  ModelPlan plan;
+  plan.context = *context;
+  model::WeightPlan::Builder builder(checkpoint, binding_limit, plan.buffers);
+  model::ModelWeights weights = model::plan_weights(builder, family.names, spec);
+  auto planned = builder.finish();
+  if (!planned) return forward(planned);
+  plan.weights = std::move(*planned);
   const std::uint32_t max_rows = options.max_rows != 0 ? options.max_rows : default_max_rows(options.target);
   plan.decoder = model::Decoder::plan(
-      plan.family.spec,
-      {.context = *context, .max_rows = std::min(max_rows, *context), .target = options.target},
-      plan.buffers);
+      spec, std::move(weights),
+      {.context = *context, .max_rows = std::min(max_rows, *context), .target = options.target}, plan.buffers);
+  if (auto fits = check_limits(plan.buffers, binding_limit); !fits) return forward(fits);
+  plan.family = std::move(family);
+  plan.memory = memory_plan(plan, most);
   return plan;
 }
 

@@ -1,13 +1,15 @@
 #pragma once
-// From a header to the plan of a model: numbers, every buffer with its bytes, uploads. Nothing is allocated.
+// From headers and configs to the plan of a model: numbers, every buffer with its bytes, uploads. Nothing is allocated.
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/engine.hpp"
+#include "engine/text_parts.hpp"
 #include "gpu/target.hpp"
-#include "load/gguf.hpp"
+#include "load/model_files.hpp"
 #include "model/decoder.hpp"
 #include "model/families/registry.hpp"
-#include "model/weights.hpp"
+#include "model/weight_plan.hpp"
 
 namespace ztvm::engine {
 
@@ -19,18 +21,28 @@ struct LoadOptions {
 // Tokens that fit unless more are asked for: 4096, on a CPU 2048, whose memory the cache shares with everything else.
 constexpr std::uint32_t default_context(const gpu::Target& target) { return target.cpu ? 2048 : 4096; }
 
-// What a header says, before any buffer is made: for inspect, and for refusing early.
+// What the headers and configs of a model say.
+struct ModelHead {
+  load::Checkpoint checkpoint;
+  model::Family family;
+  TextParts text;
+};
+// Errors: an architecture that is not known, a field that is missing or out of range, a tokenizer that is not known.
+Result<ModelHead> read_model_head(load::ModelFiles files);
+
+// Before any buffer is made: for inspect, and for refusing early.
 struct ModelPlan {
-  load::GgufFile file;
   model::Family family;
   std::uint32_t context = 0;
   model::Buffers buffers;
   model::WeightPlan weights;
   model::Decoder decoder;
+  MemoryPlan memory;
 };
-// Errors: whatever is wrong with the header, an architecture that is not known, a context out of range.
 // `n_tokenizer_ids`: ids that the tokenizer knows; embedding rows beyond are never chosen.
-Result<ModelPlan> plan_model(load::GgufFile file, std::size_t n_tokenizer_ids, const gpu::Caps& caps,
-                             const LoadOptions& options);
+// Errors: a tensor that is missing or misshapen; a context that the model or the adapter cannot hold, and any buffer
+// above the adapter's limits, with both numbers.
+Result<ModelPlan> plan_model(model::Family family, const load::Checkpoint& checkpoint, std::size_t n_tokenizer_ids,
+                             const gpu::Caps& caps, const LoadOptions& options);
 
 }  // namespace ztvm::engine

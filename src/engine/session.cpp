@@ -13,6 +13,12 @@ namespace {
 constexpr std::size_t k_max_in_flight = 3;
 static_assert(k_max_in_flight < kernels::k_ring_tokens);
 
+// The last tokens of a prompt, which ask for an answer (and may close an empty thought), are not in the next turn's
+// prompt; recurrent state is copied before them.
+constexpr std::uint32_t k_prompt_tail = 16;
+// Decoded tokens between copies of recurrent state: what a stop that was seen late costs at most to compute again.
+constexpr std::uint32_t k_snapshot_interval = 64;
+
 }  // namespace
 
 Session::Session(gpu::Device& device, Passes& passes, const model::State& state, const model::ModelSpec& spec,
@@ -22,9 +28,13 @@ Session::Session(gpu::Device& device, Passes& passes, const model::State& state,
       state_(state),
       spec_(spec),
       context_(context),
-      stop_ids_(stop_ids.begin(), stop_ids.end()) {}
+      stop_ids_(stop_ids.begin(), stop_ids.end()),
+      snapshots_(device, state_.recurrent) {}
 
-void Session::forget() { cached_.clear(); }
+void Session::forget() {
+  cached_.clear();
+  snapshots_.clear();
+}
 
 Result<void> Session::check_prompt(std::span<const std::uint32_t> prompt) const {
   if (prompt.empty())
@@ -49,10 +59,7 @@ Result<void> Session::begin(std::span<const std::uint32_t> prompt, const Generat
   if (options.max_tokens == 0) {
     return fail(ErrorCode::invalid_argument, "The number of tokens to generate is 0, expected at least 1.");
   }
-  const auto common = std::mismatch(cached_.begin(), cached_.end(), prompt.begin(), prompt.end()).first;
-  // The last prompt token always runs: its logits choose the first token.
-  n_reused_ = std::min(static_cast<std::uint32_t>(common - cached_.begin()),
-                       static_cast<std::uint32_t>(prompt.size()) - 1);
+  n_reused_ = reusable_tokens(prompt);
   cached_.resize(n_reused_);
   prompt_.assign(prompt.begin(), prompt.end());
   options_ = options;
@@ -60,6 +67,10 @@ Result<void> Session::begin(std::span<const std::uint32_t> prompt, const Generat
   interrupted_ = false;
   ++generation_;
   n_prefilled_ = n_reused_;
+  n_before_tail_ = 0;
+  if (snapshots_.needed() && prompt.size() > n_reused_ + k_prompt_tail) {
+    n_before_tail_ = static_cast<std::uint32_t>(prompt.size()) - k_prompt_tail;
+  }
   n_submitted_ = 0;
   // The token chosen at the last position needs no cache slot of its own, hence the + 1.
   max_tokens_ = std::min(options.max_tokens, context_ - static_cast<std::uint32_t>(prompt.size()) + 1);
@@ -73,6 +84,14 @@ Result<void> Session::begin(std::span<const std::uint32_t> prompt, const Generat
     device_.write(state_.seen.buffer, 0, as_bytes(seen));
   }
   return {};
+}
+
+std::uint32_t Session::reusable_tokens(std::span<const std::uint32_t> prompt) {
+  const auto common = std::mismatch(cached_.begin(), cached_.end(), prompt.begin(), prompt.end()).first;
+  // The last prompt token always runs: its logits choose the first token.
+  const std::uint32_t most = std::min(static_cast<std::uint32_t>(common - cached_.begin()),
+                                      static_cast<std::uint32_t>(prompt.size()) - 1);
+  return snapshots_.needed() ? snapshots_.restore(most) : most;
 }
 
 kernels::Step Session::first_step() const {
@@ -90,24 +109,36 @@ kernels::Step Session::first_step() const {
 }
 
 void Session::submit_prefill_chunk() {
-  const std::uint32_t n_rows =
-      std::min(passes_.max_rows(), static_cast<std::uint32_t>(prompt_.size()) - n_prefilled_);
+  const auto n_prompt = static_cast<std::uint32_t>(prompt_.size());
+  const std::uint32_t until = n_prefilled_ < n_before_tail_ ? n_before_tail_ : n_prompt;
+  const std::uint32_t n_rows = std::min(passes_.max_rows(), until - n_prefilled_);
   write_rows(device_, state_, first_step(), std::span(prompt_).subspan(n_prefilled_, n_rows));
   passes_.body(n_rows);
   n_prefilled_ += n_rows;
-  const bool is_last = n_prefilled_ == prompt_.size();
-  if (is_last) {
-    passes_.head();
-    passes_.choose(options_.sampler);
-    n_submitted_ = 1;
-  }
+  if (n_prefilled_ == n_prompt) submit_choice();
 }
 
 void Session::submit_decode() {
   passes_.body(1);
+  submit_choice();
+}
+
+// The logits of the last row, and one token from them.
+void Session::submit_choice() {
   passes_.head();
   passes_.choose(options_.sampler);
   ++n_submitted_;
+}
+
+// Copies recurrent state where the sequence may be taken up again, after the pass that got there was submitted.
+void Session::save_recurrent_state() {
+  if (!snapshots_.needed()) return;
+  const std::uint32_t n_taken_in = n_prefilled_ + std::max(n_submitted_, 1u) - 1;
+  if (n_submitted_ == 0 && n_taken_in == n_before_tail_) {
+    snapshots_.save(RecurrentSnapshots::Kind::prompt, n_taken_in);
+  } else if (n_submitted_ > 1 && n_taken_in % k_snapshot_interval == 0) {
+    snapshots_.save(RecurrentSnapshots::Kind::decode, n_taken_in);
+  }
 }
 
 Result<void> Session::submit_ready_work() {
@@ -121,6 +152,7 @@ Result<void> Session::submit_ready_work() {
       break;
     }
     if (auto flushed = passes_.flush(); !flushed) return forward(flushed);
+    save_recurrent_state();
     read_back(n_prefilled_ == prompt_.size() ? n_submitted_ : 0);
   }
   return {};
@@ -159,6 +191,11 @@ void Session::finish(FinishReason reason, SessionStep& out) {
   // Passes still in flight only write positions behind these, which the next sequence overwrites.
   cached_.assign(prompt_.begin(), prompt_.begin() + n_prefilled_);
   if (output_.size() > 1) cached_.insert(cached_.end(), output_.begin(), output_.end() - 1);
+  // A recurrent state that took in tokens behind these cannot be cut back.
+  const auto n_cached = static_cast<std::uint32_t>(cached_.size());
+  const std::uint32_t n_taken_in = n_prefilled_ + std::max(n_submitted_, 1u) - 1;
+  snapshots_.set_live(n_taken_in == n_cached ? std::optional(n_cached) : std::nullopt);
+  snapshots_.drop_beyond(n_cached);
 }
 
 Result<SessionStep> Session::step(bool wait) {

@@ -7,6 +7,7 @@
 
 #include "engine/generation.hpp"
 #include "engine/passes.hpp"
+#include "engine/recurrent_snapshots.hpp"
 #include "kernels/step.hpp"
 #include "model/decoder.hpp"
 
@@ -25,7 +26,8 @@ class Session {
 
   // Errors: invalid_argument for an empty prompt or an id outside the vocabulary; context_full with both numbers.
   Result<void> check_prompt(std::span<const std::uint32_t> prompt) const;
-  // Starts to continue `prompt`; keys and values of the longest common prefix with the last sequence are reused.
+  // Starts to continue `prompt`; keys and values of the longest common prefix with the last sequence are reused, with
+  // recurrent layers as far as a copy of their state reaches.
   // Errors: those of check_prompt() and of the options.
   Result<void> begin(std::span<const std::uint32_t> prompt, const GenerateOptions& options);
   // Submits what can run, takes in what has arrived. With `wait` it returns after something arrived.
@@ -47,8 +49,11 @@ class Session {
   };
 
   kernels::Step first_step() const;
+  std::uint32_t reusable_tokens(std::span<const std::uint32_t> prompt);
   void submit_prefill_chunk();
   void submit_decode();
+  void submit_choice();
+  void save_recurrent_state();
   Result<void> submit_ready_work();
   void read_back(std::uint32_t n_chosen_after);
   void take(const kernels::Step& step, SessionStep& out);
@@ -61,6 +66,8 @@ class Session {
   std::uint32_t context_ = 0;
   std::vector<std::uint32_t> stop_ids_;
 
+  RecurrentSnapshots snapshots_;
+
   std::vector<std::uint32_t> cached_;  // tokens whose keys and values are in the cache
   std::vector<std::uint32_t> prompt_;
   GenerateOptions options_;
@@ -69,6 +76,7 @@ class Session {
   std::uint32_t generation_ = 0;
   std::uint32_t n_reused_ = 0;
   std::uint32_t n_prefilled_ = 0;  // prompt tokens submitted, the reused among them
+  std::uint32_t n_before_tail_ = 0;  // where the prompt's copy of recurrent state is made; 0: nowhere
   std::uint32_t n_submitted_ = 0;  // choices submitted
   std::uint32_t max_tokens_ = 0;   // asked for, or what the context leaves
   std::vector<std::uint32_t> output_;

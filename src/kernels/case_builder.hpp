@@ -30,9 +30,15 @@ class CaseBuilder {
   gpu::Tensor step(const Step& step);
   // A page table that is a permutation of 0..n_pages-1.
   gpu::Tensor pages(std::uint32_t n_pages);
-  // A matrix [rows, dim] in `n_parts` buffer pairs. Quantised: random quants, and scales made of `fill`; with
-  // constant and integers the scale is a power of two.
-  Matrix matrix(QuantKind kind, std::uint32_t rows, std::uint32_t dim, Fill fill, std::uint32_t n_parts = 1);
+  // [rows, top_k] experts, different ones in a row, each below n_candidates.
+  gpu::Tensor expert_ids(std::uint32_t rows, std::uint32_t top_k, std::uint32_t n_candidates);
+  // A matrix [rows, dim] in `n_parts` buffer pairs of whole units of `unit_rows` rows. Quantised: random levels and
+  // sub-scales, and scales made of `fill`; with constant and integers the scale is a power of two.
+  Matrix matrix(QuantKind kind, std::uint32_t rows, std::uint32_t dim, Fill fill, std::uint32_t n_parts = 1,
+                std::uint32_t unit_rows = 1);
+  // One part of `rows_per_part` rows for each kind.
+  Matrix mixed_matrix(std::span<const QuantKind> kinds, std::uint32_t rows_per_part, std::uint32_t dim,
+                      Fill fill);
 
   std::uint32_t n_rows() const { return n_rows_; }
   // Errors: out_of_memory, from the first buffer that could not be made.

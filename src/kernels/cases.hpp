@@ -40,11 +40,18 @@ std::uint64_t case_seed(const KernelCase& kernel_case);
 std::vector<KernelCase> advance_cases();
 std::vector<KernelCase> argmax_cases();
 std::vector<KernelCase> attention_cases();
+std::vector<KernelCase> causal_conv_cases();
+std::vector<KernelCase> delta_rule_cases();
 std::vector<KernelCase> embed_cases();
+std::vector<KernelCase> expert_matmul_cases();
+std::vector<KernelCase> gated_norm_cases();
+std::vector<KernelCase> group_experts_cases();
 std::vector<KernelCase> matmul_cases();
 std::vector<KernelCase> penalise_cases();
 std::vector<KernelCase> rms_norm_cases();
 std::vector<KernelCase> rope_kv_cases();
+std::vector<KernelCase> route_cases();
 std::vector<KernelCase> sample_cases();
+std::vector<KernelCase> sigmoid_gate_cases();
 
 }  // namespace ztvm::kernels

@@ -4,10 +4,15 @@ namespace ztvm::kernels {
 
 std::string_view weights_part(QuantKind kind) {
   switch (kind) {
-    case QuantKind::q4: return "weights_q4";
-    case QuantKind::q8: return "weights_q8";
-    case QuantKind::f16: return "weights_f16";
     case QuantKind::f32: return "weights_f32";
+    case QuantKind::f16: return "weights_f16";
+    case QuantKind::bf16: return "weights_bf16";
+    case QuantKind::q8: return "weights_q8";
+    case QuantKind::q4: return "weights_q4";
+    case QuantKind::q3: return "weights_q3";
+    case QuantKind::q4_k: return "weights_q4_k";
+    case QuantKind::q5_k: return "weights_q5_k";
+    case QuantKind::q6_k: return "weights_q6_k";
   }
   return {};
 }

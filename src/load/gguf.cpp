@@ -70,7 +70,7 @@ GgufFile read_header(GgufCursor& cursor, Bytes prefix) {
   const auto n_tensors = cursor.read<std::uint64_t>();
   const auto n_entries = cursor.read<std::uint64_t>();
   gguf.metadata = GgufMetadata::read(cursor, prefix, n_entries);
-  gguf.tensors.tensors = read_gguf_tensors(cursor, n_tensors);
+  gguf.checkpoint.tensors = read_gguf_tensors(cursor, n_tensors);
   return gguf;
 }
 
@@ -95,13 +95,13 @@ Result<GgufProgress> parse_gguf(Bytes prefix, std::string_view file, std::uint64
   auto alignment = read_alignment(gguf.metadata, file);
   if (!alignment) return forward(alignment);
   gguf.alignment = *alignment;
-  gguf.tensors.name = file;
-  gguf.tensors.n_bytes = n_file_bytes;
+  gguf.checkpoint.name = file;
+  gguf.checkpoint.files = {{.name = std::string(file), .n_bytes = n_file_bytes}};
   const TensorArea area = {.file = file,
                            .n_file_bytes = n_file_bytes,
                            .first_byte = round_up(cursor.position(), gguf.alignment),
                            .alignment = gguf.alignment};
-  if (auto placed = place_gguf_tensors(gguf.tensors.tensors, area); !placed) return forward(placed);
+  if (auto placed = place_gguf_tensors(gguf.checkpoint.tensors, area); !placed) return forward(placed);
   return gguf;
 }
 

@@ -1,28 +1,28 @@
 #pragma once
 // GGUF: header parsing from the first bytes of a file, without the file. Versions 2 and 3, little endian.
-// Format: ggml/docs/gguf.md of ggml-org/ggml; tensor types F32, F16, Q4_0, Q4_1, Q8_0.
+// Format: ggml/docs/gguf.md of ggml-org/ggml; tensor types F32, F16, BF16, Q4_0, Q4_1, Q8_0, Q4_K,
+// Q5_K, Q6_K.
 #include <cstdint>
 #include <string_view>
 #include <variant>
 
 #include "base/bytes.hpp"
 #include "base/error.hpp"
+#include "load/checkpoint.hpp"
 #include "load/gguf_metadata.hpp"
-#include "load/model_file.hpp"
+#include "load/need_bytes.hpp"
 
 namespace ztvm::load {
 
-// A checked header: every tensor lies inside the file, aligned, and overlaps no other.
-struct GgufFile {
+struct GgufHeader {
   std::uint32_t version = 0;
   std::uint64_t alignment = 32;
   GgufMetadata metadata;
-  ModelFile tensors;
 };
 
-// The header is longer than the bytes given; call again with the first `n_bytes` of the file.
-struct NeedBytes {
-  std::uint64_t n_bytes = 0;  // more than were given, at most the whole file
+// A checked header: every tensor lies inside the file, aligned, and overlaps no other.
+struct GgufFile : GgufHeader {
+  Checkpoint checkpoint;  // of one file
 };
 
 using GgufProgress = std::variant<NeedBytes, GgufFile>;

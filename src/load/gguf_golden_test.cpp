@@ -41,9 +41,10 @@ class GgufGolden : public testing::Test {
         .unpermute_head_dim = unpermute_head_dim,
         .targets = {{.words_slot = 0, .scales_slot = 1, .n_rows = tensor.n_rows()}}};
     QuantisedRows piece;
-    for (const UploadStep& step : plan_uploads({&request, 1}, k_name, 4096).value()) {
-      const Bytes source = as_bytes(bytes_).subspan(step.source.offset, step.source.n_bytes);
-      EXPECT_TRUE(apply(step, source, k_name, piece));
+    for (const UploadStep& step : plan_uploads({&request, 1}, gguf_.checkpoint, 4096).value()) {
+      const ByteRange& range = step.sources.front().range;
+      const Bytes source = as_bytes(bytes_).subspan(range.offset, range.n_bytes);
+      EXPECT_TRUE(apply(step, {&source, 1}, gguf_.checkpoint.files, piece));
       std::ranges::copy(piece.words, whole.words.begin() + step.words.offset);
       std::ranges::copy(piece.scales, whole.scales.begin() + step.scales.offset);
     }
@@ -63,11 +64,11 @@ class GgufGolden : public testing::Test {
 };
 
 TEST_F(GgufGolden, EveryTensor) {
-  ASSERT_EQ(golden_.size(), gguf_.tensors.tensors.size());
+  ASSERT_EQ(golden_.size(), gguf_.checkpoint.tensors.size());
   for (const Json& golden : golden_) {
     const auto name = golden["name"].get<std::string>();
     SCOPED_TRACE(name);
-    const auto tensor = gguf_.tensors.require(name, golden["shape"].get<std::vector<std::uint64_t>>());
+    const auto tensor = gguf_.checkpoint.require(name, golden["shape"].get<std::vector<std::uint64_t>>());
     ASSERT_TRUE(tensor) << tensor.error().text;
     const auto rows = load(**tensor, 0);
     double sum = 0.0;
@@ -89,7 +90,7 @@ TEST_F(GgufGolden, EveryTensor) {
 
 TEST_F(GgufGolden, UnpermutedQueriesAreTheSameRowsInRotateHalfOrder) {
   for (const char* name : {"blk.0.attn_q.weight", "blk.3.attn_k.weight"}) {
-    const TensorRecord* tensor = gguf_.tensors.find(name);
+    const TensorRecord* tensor = gguf_.checkpoint.find(name);
     ASSERT_NE(tensor, nullptr);
     const auto stored = load(*tensor, 0);
     const auto rotate_half = load(*tensor, k_head_dim);

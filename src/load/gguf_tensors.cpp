@@ -24,17 +24,38 @@ struct GgmlType {
 
 // Type numbers of ggml; those that are missing were never used or were withdrawn.
 constexpr std::array k_ggml_types = {
-    GgmlType{0, "F32", Dtype::f32},   GgmlType{1, "F16", Dtype::f16}, GgmlType{2, "Q4_0", Dtype::q4_0},
-    GgmlType{3, "Q4_1", Dtype::q4_1}, GgmlType{6, "Q5_0", {}},        GgmlType{7, "Q5_1", {}},
-    GgmlType{8, "Q8_0", Dtype::q8_0}, GgmlType{9, "Q8_1", {}},        GgmlType{10, "Q2_K", {}},
-    GgmlType{11, "Q3_K", {}},         GgmlType{12, "Q4_K", {}},       GgmlType{13, "Q5_K", {}},
-    GgmlType{14, "Q6_K", {}},         GgmlType{15, "Q8_K", {}},       GgmlType{16, "IQ2_XXS", {}},
-    GgmlType{17, "IQ2_XS", {}},       GgmlType{18, "IQ3_XXS", {}},    GgmlType{19, "IQ1_S", {}},
-    GgmlType{20, "IQ4_NL", {}},       GgmlType{21, "IQ3_S", {}},      GgmlType{22, "IQ2_S", {}},
-    GgmlType{23, "IQ4_XS", {}},       GgmlType{24, "I8", {}},         GgmlType{25, "I16", {}},
-    GgmlType{26, "I32", {}},          GgmlType{27, "I64", {}},        GgmlType{28, "F64", {}},
-    GgmlType{29, "IQ1_M", {}},        GgmlType{30, "BF16", {}},       GgmlType{34, "TQ1_0", {}},
-    GgmlType{35, "TQ2_0", {}},        GgmlType{39, "MXFP4", {}},
+    GgmlType{0, "F32", Dtype::f32},
+    GgmlType{1, "F16", Dtype::f16},
+    GgmlType{2, "Q4_0", Dtype::q4_0},
+    GgmlType{3, "Q4_1", Dtype::q4_1},
+    GgmlType{6, "Q5_0", {}},
+    GgmlType{7, "Q5_1", {}},
+    GgmlType{8, "Q8_0", Dtype::q8_0},
+    GgmlType{9, "Q8_1", {}},
+    GgmlType{10, "Q2_K", {}},
+    GgmlType{11, "Q3_K", {}},
+    GgmlType{12, "Q4_K", Dtype::q4_k},
+    GgmlType{13, "Q5_K", Dtype::q5_k},
+    GgmlType{14, "Q6_K", Dtype::q6_k},
+    GgmlType{15, "Q8_K", {}},
+    GgmlType{16, "IQ2_XXS", {}},
+    GgmlType{17, "IQ2_XS", {}},
+    GgmlType{18, "IQ3_XXS", {}},
+    GgmlType{19, "IQ1_S", {}},
+    GgmlType{20, "IQ4_NL", {}},
+    GgmlType{21, "IQ3_S", {}},
+    GgmlType{22, "IQ2_S", {}},
+    GgmlType{23, "IQ4_XS", {}},
+    GgmlType{24, "I8", {}},
+    GgmlType{25, "I16", {}},
+    GgmlType{26, "I32", {}},
+    GgmlType{27, "I64", {}},
+    GgmlType{28, "F64", {}},
+    GgmlType{29, "IQ1_M", {}},
+    GgmlType{30, "BF16", Dtype::bf16},
+    GgmlType{34, "TQ1_0", {}},
+    GgmlType{35, "TQ2_0", {}},
+    GgmlType{39, "MXFP4", {}},
 };
 
 // Fails the cursor with a sentence about the tensor that is being read.
@@ -74,7 +95,8 @@ void read_dtype(GgufCursor& cursor, TensorRecord& tensor) {
     fail_tensor(cursor, tensor, fmt::format("the type number {}, which GGUF does not define", id));
   } else if (!type->dtype) {
     fail_tensor(cursor, tensor,
-                fmt::format("type {}, supported are F32, F16, Q4_0, Q4_1 and Q8_0", type->name),
+                fmt::format("type {}, supported are F32, F16, BF16, Q4_0, Q4_1, Q8_0, Q4_K, Q5_K and Q6_K",
+                            type->name),
                 ErrorCode::unsupported);
   } else {
     tensor.dtype = *type->dtype;
@@ -101,7 +123,7 @@ void measure(GgufCursor& cursor, TensorRecord& tensor) {
                        fmt::format("shape {} of type {}, which needs more bytes than the {} of the file",
                                    shape_text(tensor.shape), dtype.name, cursor.n_file_bytes()));
   }
-  tensor.range.n_bytes = *n_bytes;
+  tensor.parts.front().range.n_bytes = *n_bytes;
 }
 
 void check_unique_names(GgufCursor& cursor, const std::vector<TensorRecord>& tensors) {
@@ -131,7 +153,8 @@ std::vector<TensorRecord> read_gguf_tensors(GgufCursor& cursor, std::uint64_t n_
     cursor.enter(fmt::format("the table entry of tensor {}", in_quotes(tensor.name)));
     read_shape(cursor, tensor);
     read_dtype(cursor, tensor);
-    tensor.range.offset = cursor.read<std::uint64_t>();
+    const auto offset = cursor.read<std::uint64_t>();
+    tensor.parts = {{.file = 0, .range = {.offset = offset}, .dtype = tensor.dtype}};
     if (cursor.ok()) measure(cursor, tensor);
     tensors.push_back(std::move(tensor));
   }
@@ -141,34 +164,37 @@ std::vector<TensorRecord> read_gguf_tensors(GgufCursor& cursor, std::uint64_t n_
 
 Result<void> place_gguf_tensors(std::vector<TensorRecord>& tensors, const TensorArea& area) {
   for (TensorRecord& tensor : tensors) {
-    const std::uint64_t offset = tensor.range.offset;
+    ByteRange& range = tensor.parts.front().range;
+    const std::uint64_t offset = range.offset;
     if (offset % area.alignment != 0) {
       return fail(ErrorCode::corrupt_file,
                   fmt::format("Tensor {} in {} has the offset {}, expected a multiple of the alignment {}.",
                               in_quotes(tensor.name), area.file, offset, area.alignment));
     }
     const auto first = checked_add(area.first_byte, offset);
-    const auto end = first ? checked_add(*first, tensor.range.n_bytes) : std::nullopt;
+    const auto end = first ? checked_add(*first, range.n_bytes) : std::nullopt;
     if (!end || *end > area.n_file_bytes) {
       return fail(
           ErrorCode::corrupt_file,
           fmt::format(
               "Tensor {} has {} bytes at offset {} of the tensor data, which starts at byte {}, but {} "
               "ends at byte {}; it may be truncated.",
-              in_quotes(tensor.name), tensor.range.n_bytes, offset, area.first_byte, area.file,
-              area.n_file_bytes));
+              in_quotes(tensor.name), range.n_bytes, offset, area.first_byte, area.file, area.n_file_bytes));
     }
-    tensor.range.offset = *first;
+    range.offset = *first;
   }
-  std::ranges::sort(tensors, {}, [](const TensorRecord& tensor) { return tensor.range.offset; });
+  std::ranges::sort(tensors, {},
+                    [](const TensorRecord& tensor) { return tensor.parts.front().range.offset; });
   for (std::size_t i = 1; i < tensors.size(); ++i) {
     const TensorRecord& before = tensors[i - 1];
     const TensorRecord& after = tensors[i];
-    if (before.range.end() <= after.range.offset) continue;
+    const ByteRange& range = before.parts.front().range;
+    const std::uint64_t next = after.parts.front().range.offset;
+    if (range.end() <= next) continue;
     return fail(ErrorCode::corrupt_file,
                 fmt::format("Tensors {} (bytes {} to {}) and {} (from byte {}) overlap in {}.",
-                            in_quotes(before.name), before.range.offset, before.range.end(),
-                            in_quotes(after.name), after.range.offset, area.file));
+                            in_quotes(before.name), range.offset, range.end(), in_quotes(after.name), next,
+                            area.file));
   }
   return {};
 }

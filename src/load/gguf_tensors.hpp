@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "load/checkpoint.hpp"
 #include "load/gguf_cursor.hpp"
-#include "load/model_file.hpp"
 
 namespace ztvm::load {
 

@@ -23,17 +23,17 @@ TEST(Gguf, ReadsTensors) {
   const GgufFile gguf = parse_whole(bytes);
   EXPECT_EQ(gguf.version, 3u);
   EXPECT_EQ(gguf.alignment, 32u);
-  ASSERT_EQ(gguf.tensors.tensors.size(), 3u);
-  EXPECT_EQ(gguf.tensors.tensors[0].name, "first");
-  const TensorRecord* late = gguf.tensors.find("late");
+  ASSERT_EQ(gguf.checkpoint.tensors.size(), 3u);
+  EXPECT_EQ(gguf.checkpoint.tensors[0].name, "first");
+  const TensorRecord* late = gguf.checkpoint.find("late");
   ASSERT_NE(late, nullptr);
   EXPECT_EQ(late->dtype, Dtype::q8_0);
   EXPECT_EQ(late->shape, (std::vector<std::uint64_t>{3, 64}));
-  EXPECT_EQ(late->range.offset, bytes.size() - 416 - 256 + 192);
-  EXPECT_EQ(late->range.n_bytes, 3u * 2 * 34);
-  EXPECT_EQ(gguf.tensors.find("cube")->shape, (std::vector<std::uint64_t>{2, 2, 32}));
-  EXPECT_EQ(gguf.tensors.find("cube")->n_rows(), 4u);
-  EXPECT_EQ(gguf.tensors.find("nothing"), nullptr);
+  EXPECT_EQ(late->parts[0].range.offset, bytes.size() - 416 - 256 + 192);
+  EXPECT_EQ(late->parts[0].range.n_bytes, 3u * 2 * 34);
+  EXPECT_EQ(gguf.checkpoint.find("cube")->shape, (std::vector<std::uint64_t>{2, 2, 32}));
+  EXPECT_EQ(gguf.checkpoint.find("cube")->n_rows(), 4u);
+  EXPECT_EQ(gguf.checkpoint.find("nothing"), nullptr);
 }
 
 TEST(Gguf, RequireComparesShapes) {
@@ -42,11 +42,11 @@ TEST(Gguf, RequireComparesShapes) {
   const GgufFile gguf = parse_whole(builder.file());
   const std::uint64_t right[] = {2, 8};
   const std::uint64_t wrong[] = {8, 2};
-  EXPECT_TRUE(gguf.tensors.require("a", right));
-  const auto other = gguf.tensors.require("a", wrong);
+  EXPECT_TRUE(gguf.checkpoint.require("a", right));
+  const auto other = gguf.checkpoint.require("a", wrong);
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().text, "Tensor \"a\" has shape [2, 8], expected [8, 2], in x.gguf.");
-  const auto none = gguf.tensors.require("b", right);
+  const auto none = gguf.checkpoint.require("b", right);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, ErrorCode::not_found);
 }
@@ -59,7 +59,7 @@ TEST(Gguf, KeepsAlignmentAndVersion2) {
   const GgufFile gguf = parse_whole(builder.file());
   EXPECT_EQ(gguf.version, 2u);
   EXPECT_EQ(gguf.alignment, 128u);
-  EXPECT_EQ(gguf.tensors.tensors[0].range.offset % 128, 0u);
+  EXPECT_EQ(gguf.checkpoint.tensors[0].parts[0].range.offset % 128, 0u);
 }
 
 TEST(Gguf, OffsetsBeyond4GiB) {
@@ -69,7 +69,8 @@ TEST(Gguf, OffsetsBeyond4GiB) {
   const auto parsed = parse_gguf(as_bytes(header), "x.gguf", 6ull << 30);
   ASSERT_TRUE(parsed) << parsed.error().text;
   const GgufFile& gguf = std::get<GgufFile>(*parsed);
-  EXPECT_EQ(gguf.tensors.tensors[0].range.offset, header.size() - builder.n_data_bytes + (5ull << 30));
+  EXPECT_EQ(gguf.checkpoint.tensors[0].parts[0].range.offset,
+            header.size() - builder.n_data_bytes + (5ull << 30));
 }
 
 TEST(Gguf, MetadataOfEveryType) {

@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
+#include "base/bfloat.hpp"
 #include "base/half.hpp"
+#include "load/convert_affine.hpp"
+#include "load/convert_blocks.hpp"
 #include "load/in_quotes.hpp"
 
 namespace ztvm::load {
@@ -13,67 +17,50 @@ namespace {
 
 constexpr std::uint64_t k_max_row_bytes = 64ull << 20;
 
-bool is_finite_half(std::uint16_t half) { return (half & 0x7C00u) != 0x7C00u; }
+bool is_plain(Dtype dtype) { return dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16; }
 
-void store_scale(MutableBytes scales, std::size_t group, std::uint16_t d, std::uint16_t m) {
-  const std::uint32_t word = d | (static_cast<std::uint32_t>(m) << 16);
-  std::memcpy(scales.data() + group * 4, &word, sizeof(word));
+QuantKind affine_kind(std::uint32_t bits) {
+  if (bits == 3) return QuantKind::q3;
+  return bits == 4 ? QuantKind::q4 : QuantKind::q8;
 }
 
-// Blocks of f16 d, f16 m, 16 bytes of nibbles in the kernels' order.
-bool convert_q4_1(Bytes source, MutableBytes words, MutableBytes scales) {
-  for (std::size_t group = 0; group * 20 < source.size(); ++group) {
-    const Bytes block = source.subspan(group * 20, 20);
-    const auto d = load_as<std::uint16_t>(block, 0);
-    const auto m = load_as<std::uint16_t>(block, 2);
-    if (!is_finite_half(d) || !is_finite_half(m)) return false;
-    store_scale(scales, group, d, m);
-    std::memcpy(words.data() + group * 16, block.data() + 4, 16);
+QuantKind matrix_kind(const TensorRecord& tensor) {
+  switch (tensor.dtype) {
+    case Dtype::f32: return QuantKind::f32;
+    case Dtype::f16: return QuantKind::f16;
+    case Dtype::bf16: return QuantKind::bf16;
+    case Dtype::q4_0:
+    case Dtype::q4_1:
+    case Dtype::mlc_q4: return QuantKind::q4;
+    case Dtype::q8_0: return QuantKind::q8;
+    case Dtype::q4_k: return QuantKind::q4_k;
+    case Dtype::q5_k: return QuantKind::q5_k;
+    case Dtype::q6_k: return QuantKind::q6_k;
+    case Dtype::affine: return affine_kind(tensor.bits);
   }
-  return true;
+  return QuantKind::f32;
 }
 
-// Blocks of f16 d, 16 bytes of nibbles.
-bool convert_q4_0(Bytes source, MutableBytes words, MutableBytes scales) {
-  for (std::size_t group = 0; group * 18 < source.size(); ++group) {
-    const Bytes block = source.subspan(group * 18, 18);
-    const auto d = load_as<std::uint16_t>(block, 0);
-    const std::uint16_t m = float_to_half(-8.0f * half_to_float(d));
-    if (!is_finite_half(m)) return false;
-    store_scale(scales, group, d, m);
-    std::memcpy(words.data() + group * 16, block.data() + 2, 16);
-  }
-  return true;
+bool has_affine_kernels(std::uint32_t bits, std::uint32_t group) {
+  return (bits == 3 || bits == 4 || bits == 8) && (group == 32 || group == 64 || group == 128);
 }
 
-// Blocks of f16 d, 32 signed bytes.
-bool convert_q8_0(Bytes source, MutableBytes words, MutableBytes scales) {
-  for (std::size_t group = 0; group * 34 < source.size(); ++group) {
-    const Bytes block = source.subspan(group * 34, 34);
-    const auto d = load_as<std::uint16_t>(block, 0);
-    if (!is_finite_half(d)) return false;
-    store_scale(scales, group, d, 0);
-    std::memcpy(words.data() + group * 32, block.data() + 2, 32);
-  }
-  return true;
-}
-
-void widen_f16(Bytes source, MutableBytes words) {
-  for (std::size_t i = 0; i * 2 < source.size(); ++i) {
-    const float value = half_to_float(load_as<std::uint16_t>(source, i * 2));
+// A row of numbers to f32.
+void widen(Dtype dtype, Bytes source, MutableBytes words) {
+  for (std::size_t i = 0; i * 4 < words.size(); ++i) {
+    const auto bits = load_as<std::uint16_t>(source, i * 2);
+    const float value = dtype == Dtype::bf16 ? bfloat_to_float(bits) : half_to_float(bits);
     std::memcpy(words.data() + i * 4, &value, sizeof(value));
   }
 }
 
-QuantKind matrix_kind(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::f32: return QuantKind::f32;
-    case Dtype::f16: return QuantKind::f16;
-    case Dtype::q4_0:
-    case Dtype::q4_1: return QuantKind::q4;
-    case Dtype::q8_0: return QuantKind::q8;
+void convert_plain(const RowSource& source, QuantKind kind, MutableBytes words) {
+  if (kind == QuantKind::f32 && source.dtype != Dtype::f32) {
+    widen(source.dtype, source.words, words);
+  } else {
+    check(source.words.size() == words.size(), "a row of numbers becomes f32 or stays as it is");
+    std::memcpy(words.data(), source.words.data(), words.size());
   }
-  return QuantKind::f32;
 }
 
 }  // namespace
@@ -85,32 +72,45 @@ Result<QuantLayout> kernel_layout(const TensorRecord& tensor, std::string_view f
                             info(tensor.dtype).name, shape_text(tensor.shape), expected, file));
   };
   const std::uint64_t dim = tensor.dim();
-  if (tensor.shape.size() > 2) return refuse("are matrices and vectors");
+  if (tensor.shape.size() > 3) return refuse("are matrices, vectors and experts of matrices");
   if (dim > k_max_row_bytes / 4)
     return refuse(fmt::format("are rows of at most {} elements", k_max_row_bytes / 4));
   const auto narrow_dim = static_cast<std::uint32_t>(dim);
   if (tensor.shape.size() == 1) {
-    if (info(tensor.dtype).block_elements != 1) return refuse("are vectors of F32 and F16");
+    if (!is_plain(tensor.dtype)) return refuse("are vectors of F32, F16 and BF16");
     return QuantLayout{.kind = QuantKind::f32, .dim = narrow_dim};
   }
-  if (dim % k_quant_group != 0)
-    return refuse(fmt::format("are rows of a multiple of {} elements", k_quant_group));
+  std::uint32_t multiple = 1;
+  if (tensor.dtype == Dtype::affine) {
+    if (!has_affine_kernels(tensor.bits, tensor.group)) {
+      return fail(
+          ErrorCode::unsupported,
+          fmt::format("Tensor {} has {} bits in groups of {}, supported are 3, 4 and 8 bits in groups "
+                      "of 32, 64 and 128, in {}.",
+                      in_quotes(tensor.name), tensor.bits, tensor.group, file));
+    }
+    multiple = tensor.group;
+  }
+  const QuantLayout layout = {.kind = matrix_kind(tensor), .dim = narrow_dim};
+  multiple = std::max(multiple, layout.dim_multiple());
+  if (dim % multiple != 0) return refuse(fmt::format("are rows of a multiple of {} elements", multiple));
   if (tensor.n_rows() > std::numeric_limits<std::uint32_t>::max()) return refuse("are up to 2^32 - 1 rows");
-  return QuantLayout{.kind = matrix_kind(tensor.dtype), .dim = narrow_dim};
+  return layout;
 }
 
-bool convert_row(Dtype dtype, QuantKind kind, Bytes source, MutableBytes words, MutableBytes scales) {
-  switch (dtype) {
-    case Dtype::q4_0: return convert_q4_0(source, words, scales);
-    case Dtype::q4_1: return convert_q4_1(source, words, scales);
-    case Dtype::q8_0: return convert_q8_0(source, words, scales);
+bool convert_row(const RowSource& source, QuantKind kind, MutableBytes words, MutableBytes scales) {
+  switch (source.dtype) {
+    case Dtype::f32:
     case Dtype::f16:
-      if (kind == QuantKind::f32) {
-        widen_f16(source, words);
-        return true;
-      }
-      [[fallthrough]];
-    case Dtype::f32: std::memcpy(words.data(), source.data(), source.size()); return true;
+    case Dtype::bf16: convert_plain(source, kind, words); return true;
+    case Dtype::q4_0: return convert_q4_0(source.words, words, scales);
+    case Dtype::q4_1: return convert_q4_1(source.words, words, scales);
+    case Dtype::q8_0: return convert_q8_0(source.words, words, scales);
+    case Dtype::q4_k: return convert_q4_k(source.words, words, scales);
+    case Dtype::q5_k: return convert_q5_k(source.words, words, scales);
+    case Dtype::q6_k: return convert_q6_k(source.words, words, scales);
+    case Dtype::mlc_q4: return convert_mlc_q4(source, words, scales);
+    case Dtype::affine: return convert_affine(source, words, scales);
   }
   return false;
 }

@@ -2,103 +2,91 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
-
 #include "base/half.hpp"
 
 namespace ztvm::load {
 namespace {
 
-std::vector<std::byte> block(std::initializer_list<float> halves, std::size_t n_quants) {
-  std::vector<std::byte> bytes;
-  for (const float value : halves) {
-    const std::uint16_t half = float_to_half(value);
-    bytes.push_back(static_cast<std::byte>(half & 255));
-    bytes.push_back(static_cast<std::byte>(half >> 8));
-  }
-  for (std::size_t i = 0; i < n_quants; ++i) bytes.push_back(static_cast<std::byte>(i * 37 + 11));
-  return bytes;
-}
-
-// One converted and dequantised row.
 std::vector<float> values_of(Dtype dtype, Bytes source, std::uint32_t dim, QuantKind kind) {
   const QuantLayout layout = {.kind = kind, .dim = dim};
   std::vector<std::byte> words(layout.words_bytes_per_row());
-  std::vector<std::byte> scales(layout.scales_bytes_per_row());
-  EXPECT_TRUE(convert_row(dtype, kind, source, words, scales));
+  EXPECT_TRUE(convert_row(dtype, kind, source, words, {}));
   std::vector<float> values(dim);
-  dequantise_row(kind, words, scales, values);
+  dequantise_row(kind, words, {}, values);
   return values;
 }
 
-TEST(Transform, Q4_0IsSymmetricAround8) {
-  const std::vector<std::byte> source = block({-0.37f}, 16);
-  const float d = round_to_half(-0.37f);
-  const std::vector<float> values = values_of(Dtype::q4_0, source, 32, QuantKind::q4);
-  for (std::size_t i = 0; i < 16; ++i) {
-    const int pair = static_cast<int>(source[2 + i]);
-    EXPECT_EQ(values[i], d * static_cast<float>((pair & 15) - 8));
-    EXPECT_EQ(values[16 + i], d * static_cast<float>((pair >> 4) - 8));
-  }
+TEST(Transform, NumbersStayOrWiden) {
+  const std::uint16_t halves[] = {float_to_half(1.5f), float_to_half(-2.0f), float_to_half(0x1p-24f)};
+  const std::vector<float> half_values = {1.5f, -2.0f, 0x1p-24f};
+  EXPECT_EQ(values_of(Dtype::f16, as_bytes(halves), 3, QuantKind::f32), half_values);
+  EXPECT_EQ(values_of(Dtype::f16, as_bytes(halves), 3, QuantKind::f16), half_values);
+  const std::uint16_t bfloats[] = {0x3FC0, 0xC000, 0x7F7F, 0x0001, 0x8000};
+  const std::vector<float> bfloat_values = {1.5f, -2.0f, 0x1.FEp127f, 0x1p-133f, -0.0f};
+  EXPECT_EQ(values_of(Dtype::bf16, as_bytes(bfloats), 5, QuantKind::f32), bfloat_values);
+  EXPECT_EQ(values_of(Dtype::bf16, as_bytes(bfloats), 5, QuantKind::bf16), bfloat_values);
+  const std::vector<float> floats = {1.0f, -1e-40f, 3e38f};
+  EXPECT_EQ(values_of(Dtype::f32, as_bytes(floats), 3, QuantKind::f32), floats);
 }
 
-TEST(Transform, Q4_0SubnormalScaleIsExact) {
-  const std::vector<std::byte> source = block({0x3p-24f}, 16);
-  const std::vector<float> values = values_of(Dtype::q4_0, source, 32, QuantKind::q4);
-  EXPECT_EQ(values[0], 0x3p-24f * static_cast<float>((static_cast<int>(source[2]) & 15) - 8));
-}
-
-TEST(Transform, Q4_1AndQ8_0AreKept) {
-  const std::vector<std::byte> q4 = block({0.5f, -3.0f}, 16);
-  const std::vector<float> affine = values_of(Dtype::q4_1, q4, 32, QuantKind::q4);
-  EXPECT_EQ(affine[0], 0.5f * 11.0f - 3.0f);
-  EXPECT_EQ(affine[17], 0.5f * 3.0f - 3.0f);  // the second byte is 48
-  const std::vector<std::byte> q8 = block({0.25f}, 32);
-  const std::vector<float> bytes = values_of(Dtype::q8_0, q8, 32, QuantKind::q8);
-  for (std::size_t i = 0; i < 32; ++i)
-    EXPECT_EQ(bytes[i], 0.25f * static_cast<float>(static_cast<std::int8_t>(q8[2 + i])));
-}
-
-TEST(Transform, HalfVectorsBecomeFloats) {
-  const std::vector<std::byte> source = block({1.5f, -2.0f, 0x1p-24f}, 0);
-  EXPECT_EQ(values_of(Dtype::f16, source, 3, QuantKind::f32), (std::vector<float>{1.5f, -2.0f, 0x1p-24f}));
-}
-
-TEST(Transform, ScalesMustBeFinite) {
-  const float infinity = std::numeric_limits<float>::infinity();
-  const auto converts = [](Dtype dtype, const std::vector<std::byte>& source) {
-    std::vector<std::byte> words(32);
-    std::vector<std::byte> scales(4);
-    return convert_row(dtype, dtype == Dtype::q8_0 ? QuantKind::q8 : QuantKind::q4, source, words, scales);
-  };
-  EXPECT_TRUE(converts(Dtype::q4_0, block({8188.0f}, 16)));
-  EXPECT_FALSE(converts(Dtype::q4_0, block({8192.0f}, 16)));
-  EXPECT_FALSE(converts(Dtype::q4_0, block({std::numeric_limits<float>::quiet_NaN()}, 16)));
-  EXPECT_FALSE(converts(Dtype::q4_1, block({infinity, 0.0f}, 16)));
-  EXPECT_FALSE(converts(Dtype::q4_1, block({1.0f, -infinity}, 16)));
-  EXPECT_FALSE(converts(Dtype::q8_0, block({infinity}, 32)));
+TensorRecord tensor_of(Dtype dtype, std::vector<std::uint64_t> shape) {
+  TensorRecord tensor;
+  tensor.name = "t";
+  tensor.dtype = dtype;
+  tensor.shape = std::move(shape);
+  return tensor;
 }
 
 TEST(Transform, LayoutOfTensors) {
   const auto layout = [](Dtype dtype, std::vector<std::uint64_t> shape) {
-    TensorRecord tensor;
-    tensor.name = "t";
-    tensor.dtype = dtype;
-    tensor.shape = std::move(shape);
-    return kernel_layout(tensor, "x.gguf");
+    return kernel_layout(tensor_of(dtype, std::move(shape)), "x.gguf");
   };
   EXPECT_EQ(layout(Dtype::q4_0, {2, 64}).value(), (QuantLayout{QuantKind::q4, 64}));
   EXPECT_EQ(layout(Dtype::q4_1, {2, 64}).value(), (QuantLayout{QuantKind::q4, 64}));
   EXPECT_EQ(layout(Dtype::q8_0, {2, 64}).value(), (QuantLayout{QuantKind::q8, 64}));
   EXPECT_EQ(layout(Dtype::f16, {2, 64}).value(), (QuantLayout{QuantKind::f16, 64}));
+  EXPECT_EQ(layout(Dtype::bf16, {2, 64}).value(), (QuantLayout{QuantKind::bf16, 64}));
+  EXPECT_EQ(layout(Dtype::q4_k, {2, 768}).value(), (QuantLayout{QuantKind::q4_k, 768}));
+  EXPECT_EQ(layout(Dtype::q5_k, {2, 256}).value(), (QuantLayout{QuantKind::q5_k, 256}));
+  EXPECT_EQ(layout(Dtype::q6_k, {2, 256}).value(), (QuantLayout{QuantKind::q6_k, 256}));
+  EXPECT_EQ(layout(Dtype::mlc_q4, {2, 96}).value(), (QuantLayout{QuantKind::q4, 96}));
+  EXPECT_EQ(layout(Dtype::f32, {5, 2, 32}).value(), (QuantLayout{QuantKind::f32, 32}));
   EXPECT_EQ(layout(Dtype::f16, {7}).value(), (QuantLayout{QuantKind::f32, 7}));
+  EXPECT_EQ(layout(Dtype::bf16, {7}).value(), (QuantLayout{QuantKind::f32, 7}));
   EXPECT_EQ(layout(Dtype::f16, {2, 48}).error().text,
             "Tensor \"t\" of type F16 has shape [2, 48], supported are rows of a multiple of 32 elements, in "
             "x.gguf.");
   EXPECT_EQ(layout(Dtype::q8_0, {64}).error().code, ErrorCode::unsupported);
-  EXPECT_EQ(layout(Dtype::f32, {2, 2, 32}).error().code, ErrorCode::unsupported);
+  EXPECT_EQ(
+      layout(Dtype::q4_k, {2, 288}).error().text,
+      "Tensor \"t\" of type Q4_K has shape [2, 288], supported are rows of a multiple of 256 elements, in "
+      "x.gguf.");
+  EXPECT_EQ(layout(Dtype::f32, {2, 2, 2, 32}).error().code, ErrorCode::unsupported);
+  EXPECT_EQ(layout(Dtype::q8_0, {1ull << 20, 1ull << 20, 32}).error().code, ErrorCode::unsupported);
   EXPECT_EQ(layout(Dtype::f32, {1, 1ull << 33}).error().code, ErrorCode::unsupported);
   EXPECT_EQ(layout(Dtype::q8_0, {1ull << 33, 32}).error().code, ErrorCode::unsupported);
+}
+
+TEST(Transform, LayoutOfAffineTensors) {
+  const auto layout = [](std::uint32_t bits, std::uint32_t group, std::vector<std::uint64_t> shape) {
+    TensorRecord tensor = tensor_of(Dtype::affine, std::move(shape));
+    tensor.bits = bits;
+    tensor.group = group;
+    return kernel_layout(tensor, "x.safetensors");
+  };
+  EXPECT_EQ(layout(3, 64, {8, 16, 128}).value(), (QuantLayout{QuantKind::q3, 128}));
+  EXPECT_EQ(layout(4, 32, {2, 96}).value(), (QuantLayout{QuantKind::q4, 96}));
+  EXPECT_EQ(layout(8, 128, {1, 128}).value(), (QuantLayout{QuantKind::q8, 128}));
+  EXPECT_EQ(
+      layout(6, 64, {2, 64}).error().text,
+      "Tensor \"t\" has 6 bits in groups of 64, supported are 3, 4 and 8 bits in groups of 32, 64 and 128, "
+      "in x.safetensors.");
+  EXPECT_EQ(layout(4, 0, {2, 64}).error().code, ErrorCode::unsupported);
+  EXPECT_EQ(
+      layout(4, 64, {2, 96}).error().text,
+      "Tensor \"t\" of type affine has shape [2, 96], supported are rows of a multiple of 64 elements, in "
+      "x.safetensors.");
+  EXPECT_EQ(layout(4, 64, {64}).error().code, ErrorCode::unsupported);
 }
 
 TEST(Transform, UnpermutedRowsPairUpHalves) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "load/in_quotes.hpp"
 #include "load/transform.hpp"
@@ -13,8 +14,10 @@ namespace {
 
 constexpr std::uint64_t k_max_unit_bytes = 256ull << 20;  // one head that must be in memory at once
 
-std::uint64_t file_bytes_per_row(const TensorRecord& tensor) {
-  return tensor.range.n_bytes / tensor.n_rows();
+std::uint64_t rows_of(const UploadRequest& request) { return request.flatten ? 1 : request.tensor->n_rows(); }
+
+std::uint64_t bytes_per_row(const UploadRequest& request, const TensorPart& part) {
+  return part.range.n_bytes / rows_of(request);
 }
 
 // Rows that must stay together in a step: a head to be un-permuted, else one.
@@ -29,23 +32,35 @@ Result<void> check_heads(const UploadRequest& request, std::string_view file) {
                 fmt::format("Tensor {} has {} rows, expected whole heads of {} rows, an even number, in {}.",
                             in_quotes(tensor.name), tensor.n_rows(), head_dim, file));
   }
-  if (file_bytes_per_row(tensor) > k_max_unit_bytes / head_dim) {
+  const std::uint64_t row_bytes = bytes_per_row(request, tensor.parts.front());
+  if (row_bytes > k_max_unit_bytes / head_dim) {
     return fail(
         ErrorCode::unsupported,
         fmt::format(
             "Tensor {} has heads of {} rows with {} bytes each, supported are {} bytes a head, in {}.",
-            in_quotes(tensor.name), head_dim, file_bytes_per_row(tensor), k_max_unit_bytes, file));
+            in_quotes(tensor.name), head_dim, row_bytes, k_max_unit_bytes, file));
   }
   return {};
 }
 
 void check_targets(const UploadRequest& request) {
+  const std::uint64_t unit = rows_per_unit(request);
   std::uint64_t n_rows = 0;
   for (const RowTarget& target : request.targets) {
-    check(target.n_rows % rows_per_unit(request) == 0, "a target takes whole heads");
+    check(target.n_rows % unit == 0, "a target takes whole heads");
     n_rows += target.n_rows;
   }
-  check(n_rows == request.tensor->n_rows(), "the targets take every row of the tensor");
+  check(request.first_row % unit == 0, "a request starts with a whole head");
+  check(request.first_row <= rows_of(request) && n_rows <= rows_of(request) - request.first_row,
+        "the targets take rows of the tensor");
+}
+
+// The layout of the request's rows.
+Result<QuantLayout> layout_of(const UploadRequest& request, std::string_view file) {
+  if (!request.flatten) return kernel_layout(*request.tensor, file);
+  TensorRecord flat = *request.tensor;
+  flat.shape = {flat.n_rows() * flat.dim()};
+  return kernel_layout(flat, file);
 }
 
 // Which tensor decided how the rows of a slot lie.
@@ -68,22 +83,37 @@ class SlotLayouts {
   std::map<std::uint32_t, std::pair<const TensorRecord*, QuantLayout>> slots_;
 };
 
+// The bytes of `n_rows` rows from `row` on in each part of the tensor.
+std::vector<SourceRange> sources_of(const UploadRequest& request, std::uint64_t row, std::uint64_t n_rows) {
+  std::vector<SourceRange> sources;
+  for (const TensorPart& part : request.tensor->parts) {
+    const std::uint64_t row_bytes = bytes_per_row(request, part);
+    sources.push_back(
+        {.file = part.file,
+         .range = {.offset = part.range.offset + row * row_bytes, .n_bytes = n_rows * row_bytes},
+         .dtype = part.dtype});
+  }
+  return sources;
+}
+
 void cut(const UploadRequest& request, QuantLayout layout, std::uint64_t piece_bytes,
          std::vector<UploadStep>& steps) {
   const TensorRecord& tensor = *request.tensor;
-  const std::uint64_t row_bytes = file_bytes_per_row(tensor);
   const std::uint64_t unit_rows = rows_per_unit(request);
-  const std::uint64_t piece_rows =
-      std::max<std::uint64_t>(piece_bytes / (row_bytes * unit_rows), 1) * unit_rows;
-  std::uint64_t row = 0;
+  const std::uint64_t unit_bytes = bytes_per_row(request, tensor.parts.front()) * unit_rows;
+  const std::uint64_t piece_rows = std::max<std::uint64_t>(piece_bytes / unit_bytes, 1) * unit_rows;
+  std::uint64_t row = request.first_row;
   for (const RowTarget& target : request.targets) {
     for (std::uint64_t done = 0; done < target.n_rows;) {
       const std::uint64_t n_rows = std::min(piece_rows, target.n_rows - done);
       const std::uint64_t target_row = target.first_row + done;
       steps.push_back(
           {.tensor = tensor.name,
-           .source = {.offset = tensor.range.offset + row * row_bytes, .n_bytes = n_rows * row_bytes},
+           .sources = sources_of(request, row, n_rows),
            .dtype = tensor.dtype,
+           .bits = tensor.bits,
+           .group = tensor.group,
+           .flatten = request.flatten,
            .layout = layout,
            .first_row = row,
            .n_rows = narrow<std::uint32_t>(n_rows),
@@ -96,14 +126,41 @@ void cut(const UploadRequest& request, QuantLayout layout, std::uint64_t piece_b
   }
 }
 
+// One row of each source.
+RowSource row_source(const UploadStep& step, std::span<const Bytes> sources, std::uint32_t row) {
+  const auto row_of = [&](std::size_t part) {
+    if (part >= sources.size()) return Bytes();
+    const std::size_t row_bytes = sources[part].size() / step.n_rows;
+    return sources[part].subspan(row * row_bytes, row_bytes);
+  };
+  const auto dtype_of = [&](std::size_t part) {
+    return part < sources.size() ? step.sources[part].dtype : Dtype::f16;
+  };
+  return {.dtype = step.dtype,
+          .bits = step.bits,
+          .group = step.group,
+          .scale_dtype = dtype_of(1),
+          .bias_dtype = dtype_of(2),
+          .words = row_of(0),
+          .scales = row_of(1),
+          .biases = row_of(2)};
+}
+
 }  // namespace
 
-Result<std::vector<UploadStep>> plan_uploads(std::span<const UploadRequest> requests, std::string_view file,
-                                             std::uint64_t piece_bytes) {
+std::uint64_t UploadStep::n_bytes() const {
+  std::uint64_t n_bytes = 0;
+  for (const SourceRange& source : sources) n_bytes += source.range.n_bytes;
+  return n_bytes;
+}
+
+Result<std::vector<UploadStep>> plan_uploads(std::span<const UploadRequest> requests,
+                                             const Checkpoint& checkpoint, std::uint64_t piece_bytes) {
   std::vector<UploadStep> steps;
   SlotLayouts slots;
   for (const UploadRequest& request : requests) {
-    auto layout = kernel_layout(*request.tensor, file);
+    const std::string& file = checkpoint.file_of(*request.tensor);
+    auto layout = layout_of(request, file);
     if (!layout) return forward(layout);
     if (auto heads = check_heads(request, file); !heads) return forward(heads);
     check_targets(request);
@@ -113,13 +170,19 @@ Result<std::vector<UploadStep>> plan_uploads(std::span<const UploadRequest> requ
     }
     cut(request, *layout, piece_bytes, steps);
   }
-  std::ranges::sort(steps, {}, [](const UploadStep& step) { return step.source.offset; });
+  std::ranges::sort(steps, {}, [](const UploadStep& step) {
+    const SourceRange& words = step.sources.front();
+    return std::tuple(words.file, words.range.offset, step.words.slot);
+  });
   return steps;
 }
 
-Result<void> apply(const UploadStep& step, Bytes source, std::string_view file, QuantisedRows& out) {
-  check(source.size() == step.source.n_bytes, "the bytes are those of the step");
-  const std::size_t source_bytes = source.size() / step.n_rows;
+Result<void> apply(const UploadStep& step, std::span<const Bytes> sources,
+                   std::span<const CheckpointFile> files, QuantisedRows& out) {
+  check(sources.size() == step.sources.size(), "each source of the step has its bytes");
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    check(sources[i].size() == step.sources[i].range.n_bytes, "the bytes are those of the step");
+  }
   const auto words_bytes = narrow<std::size_t>(step.layout.words_bytes_per_row());
   const auto scales_bytes = narrow<std::size_t>(step.layout.scales_bytes_per_row());
   out.words.resize(words_bytes * step.n_rows);
@@ -129,15 +192,16 @@ Result<void> apply(const UploadStep& step, Bytes source, std::string_view file, 
     if (const std::uint32_t head_dim = step.unpermute_head_dim; head_dim != 0) {
       target = row / head_dim * head_dim + unpermuted_row(row % head_dim, head_dim);
     }
-    const bool converted =
-        convert_row(step.dtype, step.layout.kind, source.subspan(row * source_bytes, source_bytes),
-                    MutableBytes(out.words).subspan(target * words_bytes, words_bytes),
-                    MutableBytes(out.scales).subspan(target * scales_bytes, scales_bytes));
+    const bool converted = convert_row(row_source(step, sources, row), step.layout.kind,
+                                       MutableBytes(out.words).subspan(target * words_bytes, words_bytes),
+                                       MutableBytes(out.scales).subspan(target * scales_bytes, scales_bytes));
     if (converted) continue;
+    const std::size_t scales_part = std::min<std::size_t>(1, step.sources.size() - 1);
     return fail(
         ErrorCode::corrupt_file,
         fmt::format("Tensor {} in {} has a scale in row {} that is infinite, not a number, or too large.",
-                    in_quotes(step.tensor), file, step.first_row + row));
+                    in_quotes(step.tensor), files[step.sources[scales_part].file].name,
+                    step.first_row + row));
   }
   return {};
 }

@@ -1,7 +1,7 @@
 #pragma once
-// From tensors in a file to rows in GPU buffers: which byte ranges to read, in file order, and where each
-// piece goes. Pure planning and conversion; the caller reads the file and owns the buffers, which it numbers
-// as "slots".
+// From tensors in files to rows in GPU buffers: which byte ranges to read, in file order, and where each piece
+// goes. Pure planning and conversion; the caller reads the files and owns the buffers, which it numbers as
+// "slots".
 #include <cstdint>
 #include <span>
 #include <string>
@@ -11,7 +11,7 @@
 #include "base/bytes.hpp"
 #include "base/error.hpp"
 #include "base/quant_layout.hpp"
-#include "load/model_file.hpp"
+#include "load/checkpoint.hpp"
 
 namespace ztvm::load {
 
@@ -19,18 +19,22 @@ namespace ztvm::load {
 // Fused matrices (q, k, v; gate, up) are targets of the same slots with rows behind each other.
 struct RowTarget {
   std::uint32_t words_slot = 0;
-  std::uint32_t scales_slot = 0;  // unused for f16 and f32
+  std::uint32_t scales_slot = 0;  // unused for kinds without scales
   std::uint64_t first_row = 0;
   std::uint64_t n_rows = 0;
 };
 
 struct UploadRequest {
   const TensorRecord* tensor = nullptr;
+  // The tensor as one row of f32, whatever its shape: norms, convolution taps, other small floats.
+  bool flatten = false;
+  // Where to start in the tensor; the experts of [n_experts, rows, dim] count as n_experts * rows rows.
+  std::uint64_t first_row = 0;
   // Not 0: q or k of a llama-family GGUF, whose rows are put back from pairs to rotate-half order within each
   // head.
   std::uint32_t unpermute_head_dim = 0;
-  // Take the tensor's rows in order. Several, when a binding limit splits it: each then whole heads if
-  // un-permuted.
+  // Take the tensor's rows in order from first_row on. Several, when a binding limit splits it: each then whole
+  // heads if un-permuted.
   std::vector<RowTarget> targets;
 };
 
@@ -39,30 +43,45 @@ struct BufferPlace {
   std::uint64_t offset = 0;  // bytes, a multiple of 4
 };
 
-// Whole rows of one tensor that lie side by side in the file and in the target buffers.
+// A stretch of one file that a step reads.
+struct SourceRange {
+  std::uint32_t file = 0;  // index into Checkpoint::files
+  ByteRange range;
+  Dtype dtype = Dtype::f32;  // of TensorPart
+};
+
+// Whole rows of one tensor that lie side by side in each of its parts and in the target buffers.
 struct UploadStep {
   std::string tensor;
-  ByteRange source;
+  std::vector<SourceRange> sources;  // one for each part of the tensor: words, scales, biases
   Dtype dtype = Dtype::f32;
+  std::uint32_t bits = 0;
+  std::uint32_t group = 0;
+  bool flatten = false;
   QuantLayout layout;
   std::uint64_t first_row = 0;  // in the tensor
   std::uint32_t n_rows = 0;
   std::uint32_t unpermute_head_dim = 0;
   BufferPlace words;
   BufferPlace scales;  // only if layout.has_scales()
+
+  std::uint64_t n_bytes() const;  // of all sources
 };
 
 inline constexpr std::uint64_t k_piece_bytes = 4ull << 20;
 
-// Cuts the requests into steps of at most `piece_bytes` of the file (or one row, or one head), ordered by
-// file offset. `file` is for errors: unsupported when a tensor has no kernel layout (kernel_layout()), when
-// its rows are no whole heads, or when two tensors that share a slot differ in layout. Targets that do not
-// cover the rows are a programmer error.
-Result<std::vector<UploadStep>> plan_uploads(std::span<const UploadRequest> requests, std::string_view file,
+// Cuts the requests into steps of at most `piece_bytes` of words (or one row, or one head) with the scales and
+// biases that belong to them, ordered by file and offset of the words. Errors: unsupported when a tensor has no
+// kernel layout (kernel_layout()), when its rows are no whole heads, or when two tensors that share a slot
+// differ in layout. Targets outside the rows of the tensor are a programmer error.
+Result<std::vector<UploadStep>> plan_uploads(std::span<const UploadRequest> requests,
+                                             const Checkpoint& checkpoint,
                                              std::uint64_t piece_bytes = k_piece_bytes);
 
-// Converts the bytes of `step.source`. `out` is reused: its words go to step.words, its scales to
-// step.scales. Errors: corrupt_file, naming tensor and row, for a scale that is no finite number.
-Result<void> apply(const UploadStep& step, Bytes source, std::string_view file, QuantisedRows& out);
+// Converts the bytes of `step.sources`, one span for each. `out` is reused: its words go to step.words, its
+// scales to step.scales. `files` are the checkpoint's, for errors: corrupt_file, naming tensor and row, for a
+// scale that is no finite number.
+Result<void> apply(const UploadStep& step, std::span<const Bytes> sources,
+                   std::span<const CheckpointFile> files, QuantisedRows& out);
 
 }  // namespace ztvm::load

@@ -12,16 +12,19 @@ constexpr std::uint32_t k_dim = 32;
 
 // A file of F32 matrices whose values tell tensor and row.
 struct Fixture {
-  ModelFile file;
+  Checkpoint file;
   std::string bytes;
   std::map<std::uint32_t, std::string> slots;
 
-  Fixture() { file.name = "x.gguf"; }
+  Fixture() {
+    file.name = "x.gguf";
+    file.files = {{.name = "x.gguf"}};
+  }
   void add(const std::string& name, std::uint64_t rows) {
     TensorRecord tensor;
     tensor.name = name;
     tensor.shape = {rows, k_dim};
-    tensor.range = {.offset = bytes.size(), .n_bytes = rows * k_dim * 4};
+    tensor.parts = {{.range = {.offset = bytes.size(), .n_bytes = rows * k_dim * 4}}};
     for (std::uint64_t row = 0; row < rows; ++row) {
       const float value = static_cast<float>(file.tensors.size() * 100 + row);
       for (std::uint32_t i = 0; i < k_dim; ++i) {
@@ -33,8 +36,9 @@ struct Fixture {
   void run(const std::vector<UploadStep>& steps) {
     QuantisedRows piece;
     for (const UploadStep& step : steps) {
-      const Bytes source = as_bytes(bytes).subspan(step.source.offset, step.source.n_bytes);
-      const auto applied = apply(step, source, "x.gguf", piece);
+      const ByteRange& range = step.sources.front().range;
+      const Bytes source = as_bytes(bytes).subspan(range.offset, range.n_bytes);
+      const auto applied = apply(step, {&source, 1}, file.files, piece);
       ASSERT_TRUE(applied) << applied.error().text;
       std::string& slot = slots[step.words.slot];
       slot.resize(std::max(slot.size(), step.words.offset + piece.words.size()));
@@ -67,13 +71,13 @@ TEST(UploadPlan, FusesAndSplitsByRows) {
   };
   for (const std::uint64_t piece_bytes : {1ull, 128ull, 300ull, 4096ull}) {
     SCOPED_TRACE(piece_bytes);
-    const auto steps = plan_uploads(requests, "x.gguf", piece_bytes);
+    const auto steps = plan_uploads(requests, fixture.file, piece_bytes);
     ASSERT_TRUE(steps) << steps.error().text;
     std::uint64_t end = 0;
     for (const UploadStep& step : *steps) {
-      EXPECT_EQ(step.source.offset, end);  // file order, nothing left out
-      EXPECT_LE(step.source.n_bytes, std::max<std::uint64_t>(piece_bytes, k_dim * 4));
-      end = step.source.end();
+      EXPECT_EQ(step.sources[0].range.offset, end);  // file order, nothing left out
+      EXPECT_LE(step.sources[0].range.n_bytes, std::max<std::uint64_t>(piece_bytes, k_dim * 4));
+      end = step.sources[0].range.end();
     }
     EXPECT_EQ(end, fixture.bytes.size());
     fixture.slots.clear();
@@ -91,7 +95,7 @@ TEST(UploadPlan, UnpermutesWholeHeads) {
                                      .unpermute_head_dim = 4,
                                      .targets = {rows_at(0, 0, 8), rows_at(1, 0, 4)}}};
   for (const std::uint64_t piece_bytes : {1ull, 700ull, 4096ull}) {
-    const auto steps = plan_uploads(requests, "x.gguf", piece_bytes);
+    const auto steps = plan_uploads(requests, fixture.file, piece_bytes);
     ASSERT_TRUE(steps) << steps.error().text;
     for (const UploadStep& step : *steps) EXPECT_EQ(step.n_rows % 4, 0u);
     fixture.slots.clear();
@@ -107,7 +111,7 @@ TEST(UploadPlan, RefusesWhatDoesNotFit) {
   fixture.add("k", 4);
   const UploadRequest odd_heads[] = {
       {.tensor = &fixture.file.tensors[0], .unpermute_head_dim = 4, .targets = {rows_at(0, 0, 6)}}};
-  const auto heads = plan_uploads(odd_heads, "x.gguf");
+  const auto heads = plan_uploads(odd_heads, fixture.file);
   ASSERT_FALSE(heads);
   EXPECT_EQ(heads.error().text,
             "Tensor \"q\" has 6 rows, expected whole heads of 4 rows, an even number, in x.gguf.");
@@ -115,7 +119,7 @@ TEST(UploadPlan, RefusesWhatDoesNotFit) {
   fixture.file.tensors[1].dtype = Dtype::q8_0;
   const UploadRequest mixed[] = {{.tensor = &fixture.file.tensors[0], .targets = {rows_at(0, 0, 6)}},
                                  {.tensor = &fixture.file.tensors[1], .targets = {rows_at(0, 6, 4)}}};
-  const auto shared = plan_uploads(mixed, "x.gguf");
+  const auto shared = plan_uploads(mixed, fixture.file);
   ASSERT_FALSE(shared);
   EXPECT_EQ(shared.error().code, ErrorCode::unsupported);
   EXPECT_NE(shared.error().text.find("rows of 32 x q8, expected 32 x f32 as in tensor \"q\""),
@@ -124,18 +128,21 @@ TEST(UploadPlan, RefusesWhatDoesNotFit) {
 }
 
 TEST(UploadPlan, DamagedScaleNamesTensorAndRow) {
+  Checkpoint file;
+  file.files = {{.name = "x.gguf"}};
   TensorRecord tensor;
   tensor.name = "w";
   tensor.dtype = Dtype::q8_0;
   tensor.shape = {3, k_dim};
-  tensor.range = {.offset = 0, .n_bytes = 3 * 34};
+  tensor.parts = {{.range = {.offset = 0, .n_bytes = 3 * 34}}};
   std::string bytes(3 * 34, '\0');
   bytes[2 * 34 + 1] = 0x7C;  // an infinite f16
   const UploadRequest requests[] = {{.tensor = &tensor, .targets = {rows_at(0, 0, 3)}}};
-  const auto steps = plan_uploads(requests, "x.gguf");
+  const auto steps = plan_uploads(requests, file);
   ASSERT_TRUE(steps);
   QuantisedRows out;
-  const auto applied = apply(steps->front(), as_bytes(bytes), "x.gguf", out);
+  const Bytes source = as_bytes(bytes);
+  const auto applied = apply(steps->front(), {&source, 1}, file.files, out);
   ASSERT_FALSE(applied);
   EXPECT_EQ(applied.error().code, ErrorCode::corrupt_file);
   EXPECT_NE(applied.error().text.find("Tensor \"w\" in x.gguf has a scale in row 2"), std::string::npos);

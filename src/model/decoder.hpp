@@ -5,6 +5,9 @@
 
 #include "gpu/op.hpp"
 #include "model/buffers.hpp"
+#include "model/layer_state.hpp"
+#include "model/layers.hpp"
+#include "model/scratch.hpp"
 #include "model/spec.hpp"
 #include "model/weights.hpp"
 
@@ -18,32 +21,11 @@ struct DecoderOptions {
 
 // Buffers that all layers share, planned once.
 struct StatePlan {
-  Slot step{};             // Step
-  Slot tokens{};           // [max_rows] u32
-  Slot pages{};            // [n_pages] u32
-  Slot seen{};             // [vocab] u32
-  Slot rope{};             // [context, n_rotated / 2, 2] f32
-  std::vector<Slot> keys;  // a layer: [page][kv_head][slot][head_dim] activation type
-  std::vector<Slot> values;
-};
-
-struct ScratchPlan {
-  Slot x{};           // [max_rows, dim] f32, residual stream
-  Slot normed{};      // [max_rows, dim] activation type
-  Slot qkv{};         // [max_rows, n_heads + 2 n_kv_heads, head_dim] activation type
-  Slot q{};           // [max_rows, n_heads, head_dim] activation type
-  Slot mixed{};       // [max_rows, n_heads, head_dim] activation type
-  Slot hidden{};      // [max_rows, ffn_dim] activation type
-  Slot last{};        // [1, dim] activation type, normed last row
-  Slot logits{};      // [vocab] f32
-  Slot candidates{};  // of argmax
-  // Of sample, see kernels/sample/sample.hpp.
-  Slot maxima{};
-  Slot bounds{};
-  Slot weights{};
-  Slot indices{};
-  Slot counts{};
-  Slot masses{};
+  Slot step{};    // Step
+  Slot tokens{};  // [max_rows] u32
+  Slot pages{};   // [n_pages] u32
+  Slot seen{};    // [vocab] u32
+  Slot rope{};    // [context, n_rotated / 2, 2] f32
 };
 
 // What the host reads and writes between passes.
@@ -55,6 +37,7 @@ struct State {
   gpu::Tensor rope;
   gpu::Tensor x;
   gpu::Tensor logits;
+  std::vector<RecurrentBuffers> recurrent;  // empty unless a layer has recurrent state
 };
 
 // A pass over rows: its ops, and where the residual stream is complete: after the embedding and after each layer.
@@ -66,7 +49,7 @@ struct Body {
 class Decoder {
  public:
   // Plans state and scratch in `buffers`, which may hold the weights' plan already.
-  static Decoder plan(const ModelSpec& spec, const DecoderOptions& options, Buffers& buffers);
+  static Decoder plan(const ModelSpec& spec, ModelWeights weights, const DecoderOptions& options, Buffers& buffers);
 
   // After allocation: records the passes.
   Body record_body(const Weights& weights, const Buffers& buffers, std::uint32_t max_rows) const;
@@ -86,8 +69,10 @@ class Decoder {
   gpu::Recording empty_recording(std::uint32_t max_rows) const;
 
   ModelSpec spec_;
+  ModelWeights weights_;
   DecoderOptions options_;
   StatePlan state_;
+  LayerStatePlan layers_;
   ScratchPlan scratch_;
 };
 

@@ -44,6 +44,14 @@ std::size_t answer_no_engine() {
       Error{.code = ErrorCode::invalid_argument, .text = "No model is open; ztvm_open comes first."});
 }
 
+// File lengths come in as f64, which is exact up to 2^53.
+bool is_length(double n_bytes) { return n_bytes >= 0.0 && n_bytes <= 0x1p53; }
+
+std::size_t answer_bad_length() {
+  return answer(
+      Error{.code = ErrorCode::invalid_argument, .text = "The model file's length is no valid number."});
+}
+
 Json timings_json(const engine::Timings& timings) {
   return {{"load_ms", timings.load_ms},
           {"prefill_ms", timings.prefill_ms},
@@ -83,9 +91,10 @@ extern "C" {
   return answer(Result<void>());
 }
 
+// A .gguf of `n_file_bytes`, or with `is_folder` a folder of files that are asked for by name.
 [[clang::export_name("ztvm_open")]] std::size_t ztvm_open(const char* name, std::size_t n_name,
-                                                          double n_file_bytes, const char* options,
-                                                          std::size_t n_options) {
+                                                          std::uint32_t is_folder, double n_file_bytes,
+                                                          const char* options, std::size_t n_options) {
   Instance& self = instance();
   if (!self.device) {
     return answer(
@@ -95,31 +104,61 @@ extern "C" {
     return answer(
         Error{.code = ErrorCode::invalid_argument, .text = "This module has a model open already."});
   }
-  if (!(n_file_bytes >= 0.0 && n_file_bytes <= 0x1p53)) {
-    return answer(
-        Error{.code = ErrorCode::invalid_argument, .text = "The model file's length is no valid number."});
-  }
+  if (!is_length(n_file_bytes)) return answer_bad_length();
   auto parsed = parse_engine_options({options, n_options});
   if (!parsed) return answer(parsed.error());
   parsed->now_ms = [] { return ztvm_now_ms(); };
   auto opened =
-      engine::Engine::open(*self.device, {name, n_name}, static_cast<std::uint64_t>(n_file_bytes), *parsed);
+      engine::Engine::open(*self.device,
+                           {.name = std::string(name, n_name),
+                            .is_folder = is_folder != 0,
+                            .n_file_bytes = static_cast<std::uint64_t>(n_file_bytes)},
+                           *parsed);
   if (!opened) return answer(opened.error());
   self.engine = std::move(*opened);
   return answer(Result<void>());
 }
 
-// {"offset", "n_bytes"}, or {} once everything was read.
+// {"file", "offset", "n_bytes", "whole", "optional"} (see load::WantedRange), or {} once everything was read.
 [[clang::export_name("ztvm_wanted")]] std::size_t ztvm_wanted() {
   if (!instance().engine) return answer_no_engine();
   const auto range = instance().engine->wanted();
   if (!range) return answer(Json::object());
-  return answer(Json{{"offset", range->offset}, {"n_bytes", range->n_bytes}});
+  return answer(Json{{"file", range->file},
+                     {"offset", range->offset},
+                     {"n_bytes", range->n_bytes},
+                     {"whole", range->whole},
+                     {"optional", range->optional}});
 }
 
-[[clang::export_name("ztvm_supply")]] std::size_t ztvm_supply(const std::byte* bytes, std::size_t n_bytes) {
+// The bytes of ztvm_wanted(), and the length of the file they are from.
+[[clang::export_name("ztvm_supply")]] std::size_t ztvm_supply(const std::byte* bytes, std::size_t n_bytes,
+                                                              double n_file_bytes) {
   if (!instance().engine) return answer_no_engine();
-  return answer(instance().engine->supply({bytes, n_bytes}));
+  if (!is_length(n_file_bytes)) return answer_bad_length();
+  return answer(instance().engine->supply({bytes, n_bytes}, static_cast<std::uint64_t>(n_file_bytes)));
+}
+
+// The wanted file does not exist.
+[[clang::export_name("ztvm_supply_missing")]] std::size_t ztvm_supply_missing() {
+  if (!instance().engine) return answer_no_engine();
+  return answer(instance().engine->supply_missing());
+}
+
+// What the model takes on the device, in bytes, and the context in tokens; {} until the headers were read.
+[[clang::export_name("ztvm_memory_plan")]] std::size_t ztvm_memory_plan() {
+  if (!instance().engine) return answer_no_engine();
+  const auto plan = instance().engine->memory_plan();
+  if (!plan) return answer(Json::object());
+  return answer(Json{{"weights_bytes", plan->weights_bytes},
+                     {"kv_cache_bytes", plan->kv_cache_bytes},
+                     {"state_bytes", plan->state_bytes},
+                     {"scratch_bytes", plan->scratch_bytes},
+                     {"total_bytes", plan->total_bytes()},
+                     {"largest_buffer_bytes", plan->largest_buffer_bytes},
+                     {"context", plan->context},
+                     {"max_context", plan->max_context},
+                     {"read_bytes", plan->read_bytes}});
 }
 
 // {"ready", "context", "dispatches_per_token"}.

@@ -1,6 +1,6 @@
 // Products of one group of x with four weight rows in the q8 layout, for CPU adapters: straight-line code.
-// Bytes are flipped to q + 128 and masked in place; x is scaled by the power of two that their place stands for
-// (exact), and 128 times the sum of x is taken off at the end.
+// Bytes are masked in place and x is scaled by the power of two that their place stands for (exact); the topmost byte
+// is shifted after all, because the conversion goes through i32.
 @group(0) @binding(0) var<storage, read> words: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read> scales: array<u32>;
 
@@ -8,8 +8,7 @@ const BYTE_MASK = vec3<u32>(0x000000FFu, 0x0000FF00u, 0x00FF0000u);
 const BYTE_SCALE = vec4<f32>(1.0, 0x1p-8, 0x1p-16, 1.0);
 
 fn word_product(w: u32, x: vec4<f32>) -> f32 {
-  let biased = w ^ 0x80808080u;
-  return dot(vec4<f32>(vec4<i32>(vec4<u32>(vec3<u32>(biased) & BYTE_MASK, biased >> 24u))), x);
+  return dot(vec4<f32>(vec4<i32>(vec4<u32>(vec3<u32>(w) & BYTE_MASK, w >> 24u))), x);
 }
 
 // The 32 elements of x that a group multiplies, scaled; `sum` is the sum before.
@@ -29,9 +28,10 @@ fn prepare_x(a: array<vec4<f32>, 8>) -> GroupX {
 fn group_product(g: u32, x: GroupX) -> f32 {
   let a = words[2u * g];
   let b = words[2u * g + 1u];
+  let scale = unpack2x16float(scales[g]);
   let product = ((word_product(a.x, x.scaled[0]) + word_product(a.y, x.scaled[1])) +
                  (word_product(a.z, x.scaled[2]) + word_product(a.w, x.scaled[3]))) +
                 ((word_product(b.x, x.scaled[4]) + word_product(b.y, x.scaled[5])) +
                  (word_product(b.z, x.scaled[6]) + word_product(b.w, x.scaled[7])));
-  return unpack2x16float(scales[g]).x * (product - 128.0 * x.sum);
+  return scale.x * product + scale.y * x.sum;
 }

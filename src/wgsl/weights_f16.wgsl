@@ -3,12 +3,6 @@
 
 const HAS_MIN = false;
 
-// Elements 4j..4j+3 and 16+4j..16+4j+3 of a group.
-struct Quads {
-  lo: vec4<f32>,
-  hi: vec4<f32>,
-}
-
 fn group_scale(g: u32) -> vec2<f32> {
   return vec2<f32>(1.0, 0.0);
 }

@@ -4,12 +4,6 @@
 
 const HAS_MIN = true;
 
-// Elements 4j..4j+3 and 16+4j..16+4j+3 of a group, before scaling.
-struct Quads {
-  lo: vec4<f32>,
-  hi: vec4<f32>,
-}
-
 // (d, m): value = d * q + m.
 fn group_scale(g: u32) -> vec2<f32> {
   return unpack2x16float(scales[g]);

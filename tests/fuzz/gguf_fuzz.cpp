@@ -26,15 +26,16 @@ void use(const load::GgufFile& gguf, Bytes file) {
     check(!vocab->tokens.empty(), "a vocabulary has tokens");
 
   QuantisedRows piece;
-  for (const load::TensorRecord& tensor : gguf.tensors.tensors) {
+  for (const load::TensorRecord& tensor : gguf.checkpoint.tensors) {
     const load::UploadRequest request = {.tensor = &tensor, .targets = {{.n_rows = tensor.n_rows()}}};
-    if (tensor.range.end() > file.size()) continue;  // the file is longer than its bytes here
-    const auto steps = load::plan_uploads({&request, 1}, "fuzz.gguf", 64);
+    if (tensor.parts.front().range.end() > file.size()) continue;  // the file is longer than its bytes here
+    const auto steps = load::plan_uploads({&request, 1}, gguf.checkpoint, 64);
     if (!steps) continue;
     for (const load::UploadStep& step : *steps) {
-      const Bytes source = file.subspan(static_cast<std::size_t>(step.source.offset),
-                                        static_cast<std::size_t>(step.source.n_bytes));
-      (void)load::apply(step, source, "fuzz.gguf", piece);
+      const load::ByteRange& range = step.sources.front().range;
+      const Bytes source =
+          file.subspan(static_cast<std::size_t>(range.offset), static_cast<std::size_t>(range.n_bytes));
+      (void)load::apply(step, {&source, 1}, gguf.checkpoint.files, piece);
     }
   }
 }

@@ -21,6 +21,7 @@ struct OpenOptions {
   engine::Backend backend = engine::Backend::reference;
   std::optional<gpu::Target> target;
   std::uint32_t context = 0;
+  std::uint32_t max_rows = 0;  // of a prefill chunk; 0: the engine's choice
   gpu::LockstepReport* report = nullptr;
 };
 

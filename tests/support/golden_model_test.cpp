@@ -9,7 +9,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "apps/file_source.hpp"
+#include "apps/loaded_model.hpp"
 #include "gpu/host_device.hpp"
 #include "gpu/webgpu_device.hpp"
 
@@ -40,19 +40,15 @@ OpenModel open_model(const std::string& path, const OpenOptions& options) {
     const char* adapter = std::getenv("ZTVM_TEST_ADAPTER");
     model.device = value_or_throw(gpu::open_webgpu_device({.adapter = adapter == nullptr ? "" : adapter}));
   }
-  const auto file = value_or_throw(app::FileSource::open(path));
-  model.engine = value_or_throw(engine::Engine::open(*model.device, path, file.n_bytes(),
+  auto source = value_or_throw(app::ModelSource::open(path));
+  model.engine = value_or_throw(engine::Engine::open(*model.device, source.name(),
                                                      {.context = options.context,
+                                                      .max_rows = options.max_rows,
                                                       .backend = options.backend,
                                                       .target = options.target,
                                                       .now_ms = now_ms,
                                                       .report = options.report}));
-  std::vector<std::byte> piece;
-  while (const auto range = model.engine->wanted()) {
-    piece.resize(range->n_bytes);
-    check_or_throw(file.read(range->offset, piece));
-    check_or_throw(model.engine->supply(piece));
-  }
+  check_or_throw(app::supply_model(*model.engine, source, [](std::uint64_t, std::uint64_t) {}));
   while (!value_or_throw(model.engine->ready())) {
   }
   return model;

@@ -2,7 +2,7 @@
 
 packages_native=(
   "clang-$LLVM_VERSION" "lld-$LLVM_VERSION" cmake ninja-build ccache libcli11-dev nlohmann-json3-dev libfmt-dev
-  libcpp-httplib-dev libcurl4-openssl-dev libutf8proc-dev libgtest-dev libbenchmark-dev
+  libcpp-httplib-dev libcurl4-openssl-dev libssl-dev libutf8proc-dev libgtest-dev libbenchmark-dev
   mesa-vulkan-drivers libvulkan1 python3 python3-pip unzip xz-utils ca-certificates)
 packages_web=(
   wasi-libc "libc++-$LLVM_VERSION-dev-wasm32" "libc++abi-$LLVM_VERSION-dev-wasm32"

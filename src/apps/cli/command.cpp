@@ -33,7 +33,7 @@ int report(const Error& error) {
 }
 
 void add_model_argument(CLI::App& command, std::string& model) {
-  command.add_option("MODEL", model, "Alias (smollm2), folder with one .gguf, or .gguf file")->required();
+  command.add_option("MODEL", model, "Alias (smollm2, phi3, ...), model folder, or .gguf file")->required();
 }
 
 CLI::Validator whole_number(std::uint64_t min, std::uint64_t max) {

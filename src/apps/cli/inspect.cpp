@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <CLI/Option.hpp>
-#include <algorithm>
 #include <map>
 #include <memory>
 
 #include "apps/cli/terminal.hpp"
-#include "apps/gguf_header.hpp"
+#include "apps/loaded_model.hpp"
 #include "apps/model_catalog.hpp"
 #include "engine/model_plan.hpp"
 #include "load/describe.hpp"
@@ -41,8 +40,7 @@ std::string buffer_table(const model::Buffers& buffers) {
 std::string memory_plan(const engine::ModelPlan& plan, const gpu::Caps& caps, const gpu::Target& target) {
   using model::BufferRole;
   const model::Buffers& buffers = plan.buffers;
-  std::uint64_t largest = 0;
-  for (const model::PlannedBuffer& buffer : buffers.planned()) largest = std::max(largest, buffer.n_bytes);
+  const std::uint64_t largest = plan.memory.largest_buffer_bytes;
   const std::uint64_t limit = std::min(caps.max_binding_bytes, caps.max_buffer_bytes);
   std::string text = fmt::format("Memory plan for a context of {} tokens, kernel set \"{}\", on {}:\n",
                                  plan.context, gpu::describe(target), caps.adapter);
@@ -55,23 +53,25 @@ std::string memory_plan(const engine::ModelPlan& plan, const gpu::Caps& caps, co
   text +=
       fmt::format("  The largest buffer has {}; the adapter binds at most {}: {}.\n", format_bytes(largest),
                   format_bytes(limit), largest <= limit ? "it fits" : "it does NOT fit");
+  text += fmt::format("  The largest context that the model and this adapter's limits allow: {} tokens.\n",
+                      plan.memory.max_context);
   return text;
 }
 
 int inspect(const ModelOptions& options) {
   auto path = resolve_model(options.model, model_roots());
   if (!path) return report(path.error());
-  auto file = FileSource::open(*path);
-  if (!file) return report(file.error());
-  auto header = read_gguf_header(*file);
-  if (!header) return report(header.error());
-  print_now(load::describe(*header));
+  auto files = read_model_files(path->path);
+  if (!files) return report(files.error());
+  print_now(load::describe(*files));
+  auto head = engine::read_model_head(std::move(*files));
+  if (!head) return report(head.error());
   auto device = open_device(options.backend, options.adapter);
   if (!device) return report(device.error());
   const gpu::Caps& caps = (*device)->caps();
   const gpu::Target target = options.target.value_or(gpu::choose_target(caps));
-  auto plan = engine::plan_model(std::move(*header), UINT32_MAX, caps,
-                                 {.context = options.context, .max_rows = 0, .target = target});
+  auto plan = engine::plan_model(std::move(head->family), head->checkpoint, head->text.tokenizer.vocab_size(),
+                                 caps, {.context = options.context, .max_rows = 0, .target = target});
   if (!plan) return report(plan.error());
   print_now("\n" + memory_plan(*plan, caps, target));
   return k_exit_ok;

@@ -39,11 +39,11 @@ Result<fs::path> find_page(const std::string& web) {
                           places.front().string()));
 }
 
-// The models to serve; a link that leads out of its models folder is left out.
+// The models to serve, in one file each; a link that leads out of its models folder is left out.
 std::vector<ModelEntry> served_models() {
   std::vector<ModelEntry> models = list_models(model_roots());
   std::erase_if(models, [](const ModelEntry& model) {
-    return !lies_inside(model.file.parent_path().parent_path(), model.file);
+    return model.is_folder || !lies_inside(model.path.parent_path().parent_path(), model.path);
   });
   return models;
 }

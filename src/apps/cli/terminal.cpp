@@ -19,8 +19,6 @@ void on_interrupt(int) {
   interrupted = 1;
 }
 
-bool stderr_is_terminal() { return ::isatty(STDERR_FILENO) == 1; }
-
 }  // namespace
 
 void catch_interrupts() {
@@ -38,6 +36,7 @@ bool take_interrupt() {
 
 bool stdin_is_terminal() { return ::isatty(STDIN_FILENO) == 1; }
 bool stdout_is_terminal() { return ::isatty(STDOUT_FILENO) == 1; }
+bool stderr_is_terminal() { return ::isatty(STDERR_FILENO) == 1; }
 
 void print_now(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);

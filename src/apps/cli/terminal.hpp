@@ -13,6 +13,7 @@ bool take_interrupt();
 
 bool stdin_is_terminal();
 bool stdout_is_terminal();
+bool stderr_is_terminal();
 
 // Writes to stdout at once. Whether that worked is asked at the program's end.
 void print_now(std::string_view text);

@@ -6,9 +6,9 @@
 #include <memory>
 
 #include "apps/cli/tokenize.hpp"
-#include "apps/gguf_header.hpp"
 #include "apps/model_catalog.hpp"
-#include "engine/gguf_text.hpp"
+#include "apps/model_source.hpp"
+#include "engine/model_plan.hpp"
 
 namespace ztvm::app {
 namespace {
@@ -30,25 +30,29 @@ Result<std::string> read_text(const std::filesystem::path& path) {
   return text;
 }
 
-// A tokenizer.json, the folder of one, or a model.
+// A tokenizer.json, the folder of one with no model beside it, or a model.
 Result<engine::TextParts> open_text(const std::string& source) {
+  namespace fs = std::filesystem;
   std::error_code error;
-  std::filesystem::path path = source;
-  if (std::filesystem::is_regular_file(path / "tokenizer.json", error)) path /= "tokenizer.json";
+  fs::path path = source;
+  const bool is_model = is_model_folder(path);
+  if (!is_model && fs::is_regular_file(path / "tokenizer.json", error)) path /= "tokenizer.json";
   if (path.extension() == ".json") {
     auto json = read_text(path);
     if (!json) return forward(json);
-    auto tokenizer = text::Tokenizer::from_json(*json);
-    if (!tokenizer) return forward(tokenizer);
-    return engine::TextParts{.tokenizer = std::move(*tokenizer), .chat_template = {}, .stop_ids = {}};
+    return engine::read_text_parts({.tokenizer_json = std::move(*json),
+                                    .tokenizer_config_json = {},
+                                    .chat_template_jinja = {},
+                                    .configs = {},
+                                    .model_type = {}});
   }
   auto model = resolve_model(source, model_roots());
   if (!model) return forward(model);
-  auto file = FileSource::open(*model);
-  if (!file) return forward(file);
-  auto header = read_gguf_header(*file);
-  if (!header) return forward(header);
-  return engine::read_text_parts(*header);
+  auto files = read_model_files(model->path);
+  if (!files) return forward(files);
+  auto head = engine::read_model_head(std::move(*files));
+  if (!head) return forward(head);
+  return std::move(head->text);
 }
 
 int tokenize(const TokenizeOptions& options) {

@@ -33,7 +33,7 @@ constexpr const char* k_content_policy =
     "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 // Where it is below /models/.
-std::string file_of(const ModelEntry& model) { return model.alias + "/" + model.file.filename().string(); }
+std::string file_of(const ModelEntry& model) { return model.alias + "/" + model.path.filename().string(); }
 
 // As the page reads it (web/chat/models.ts).
 std::string list_as_json(const std::vector<ModelEntry>& models) {
@@ -142,7 +142,7 @@ void StaticServer::answer(const httplib::Request& request, httplib::Response& re
   } else if (url.starts_with(k_models_url)) {
     const auto model = std::ranges::find(options_.models, url.substr(k_models_url.size()), file_of);
     if (model == options_.models.end()) return send_not_found(response);
-    send_file(model->file, cache_control_of(url), request, response);
+    send_file(model->path, cache_control_of(url), request, response);
   } else {
     const auto file = file_for_url(options_.web_root, url);
     if (!file) return send_not_found(response);

@@ -46,6 +46,13 @@ std::vector<KernelCase> embed_cases() {
     cases.push_back(make_case({kind, 40, 576, 5, 5, 1, Fill::outliers}, "outliers", false));
     cases.push_back(make_case({kind, 3, 64, 2, 2, 1, Fill::zeros}, "zeros", false));
   }
+  for (const QuantKind kind :
+       {QuantKind::bf16, QuantKind::q3, QuantKind::q4_k, QuantKind::q5_k, QuantKind::q6_k}) {
+    const std::uint32_t dim = QuantLayout{.kind = kind}.dim_multiple();
+    cases.push_back(make_case({kind, 40, 3 * dim, 3, 5, 1}, "odd", true));
+    cases.push_back(make_case({kind, 41, dim, 63, 64, 3}, "parts", false));
+    cases.push_back(make_case({kind, 40, dim, 5, 5, 1, Fill::outliers}, "outliers", false));
+  }
   cases.push_back(make_case({QuantKind::q8, 49152, 576, 1, 1, 1}, "SmolLM2", false));
   cases.push_back(make_case({QuantKind::q4, 2000, 3072, 17, 64, 2}, "Phi-3", false));
   return cases;

@@ -16,7 +16,7 @@ std::string_view epilogue_part(Epilogue epilogue) {
   return {};
 }
 
-// One row of x, quantised weights, four rows a thread: the fast form of the CPU set.
+// One row of x, q4 or q8 weights, four rows a thread: the fast form of the CPU set.
 struct Rows4 {
   std::uint32_t workgroup = 0;
   std::uint32_t n_workgroups = 0;
@@ -28,9 +28,9 @@ constexpr std::uint32_t k_max_chunk_groups = 24;
 
 // Whether the fast form fits: an exact grid, and a residual to add up in when the row is cut.
 std::optional<Rows4> plan_rows4(const gpu::Recording& recording, const Matmul& args, const MatrixPart& part) {
-  const bool quantised = args.weights.kind == QuantKind::q4 || args.weights.kind == QuantKind::q8;
+  const bool has_form = part.kind == QuantKind::q4 || part.kind == QuantKind::q8;
   const bool one_row = recording.max_rows == 1 || args.rows == Rows::last;
-  if (!recording.target.cpu || !quantised || !one_row || part.n_rows % 4 != 0) return std::nullopt;
+  if (!recording.target.cpu || !has_form || !one_row || part.n_rows % 4 != 0) return std::nullopt;
   const std::uint32_t n_groups = args.weights.dim / k_quant_group;
   Rows4 plan = {.n_chunks = div_up(n_groups, k_max_chunk_groups)};
   if (plan.n_chunks > 1 && args.epilogue != Epilogue::add_residual) return std::nullopt;
@@ -90,7 +90,7 @@ void record_tiles(gpu::Recording& recording, std::string_view name, const Matmul
   const std::uint32_t tile = args.rows == Rows::all ? matmul_tile(recording.max_rows) : 1;
   const std::uint32_t workgroup = target.cpu ? 16 : 64;
   gpu::Program program = {.body = target.cpu ? "matmul_cpu" : "matmul_gpu",
-                          .parts = {"step", shape.rows == Rows::all ? "rows_all" : "rows_last",
+                          .parts = {"step", shape.rows == Rows::all ? "rows_all" : "rows_last", "quads",
                                     weights_part(shape.kind), epilogue_part(shape.epilogue)},
                           .consts = shape_consts(shape)};
   program.consts.push_back(gpu::const_u32("N_OUT", shape.n_out));
@@ -119,14 +119,13 @@ std::uint32_t matmul_tile(std::uint32_t max_rows) { return max_rows >= 4 ? 4 : 1
 
 void matmul(gpu::Recording& recording, std::string_view name, const Matmul& args) {
   const bool pair = args.epilogue == Epilogue::swiglu;
-  check(!pair || args.weights.parts.size() == 1, "gate and up are in one part");
   for (const MatrixPart& part : args.weights.parts) {
-    const MatmulShape shape = {.kind = args.weights.kind,
+    const MatmulShape shape = {.kind = part.kind,
                                .dim = args.weights.dim,
                                .n_elements = args.weights.dim,
                                .n_out = pair ? part.n_rows / 2 : part.n_rows,
                                .out_stride = pair ? args.weights.rows / 2 : args.weights.rows,
-                               .out_first = part.first_row,
+                               .out_first = pair ? part.first_row / 2 : part.first_row,
                                .epilogue = args.epilogue,
                                .rows = args.rows};
     if (const auto plan = plan_rows4(recording, args, part)) {

@@ -12,7 +12,7 @@ enum class Epilogue : std::uint8_t {
   store,         // out = product, activation type
   store_f32,     // out = product, f32: logits
   add_residual,  // out += product, f32
-  swiglu,        // out = silu(gate) * up; W holds [gate; up], out has half its rows as columns
+  swiglu,        // out = silu(gate) * up; each part of W holds [gate; up], out has half its rows as columns
 };
 
 struct Matmul {

@@ -54,7 +54,10 @@ KernelCase make_case(const MatmulCase& c, std::string_view what, bool quick) {
           .quick = quick};
 }
 
+// Kinds with every case. The others differ from them in the weights part alone, so they have a handful.
 constexpr std::array k_kinds = {QuantKind::f32, QuantKind::f16, QuantKind::q8, QuantKind::q4};
+constexpr std::array k_other_kinds = {QuantKind::bf16, QuantKind::q3, QuantKind::q4_k, QuantKind::q5_k,
+                                      QuantKind::q6_k};
 constexpr std::array k_epilogues = {Epilogue::store, Epilogue::store_f32, Epilogue::add_residual,
                                     Epilogue::swiglu};
 
@@ -100,6 +103,60 @@ void add_hard_values(std::vector<KernelCase>& cases) {
     add(Fill::constant, Fill::constant, "constant");
     add(Fill::integers, Fill::integers, "exact");
     add(Fill::normal, Fill::alternating, "alternating");
+  }
+}
+
+// Every way that weights enter a product, at one and three of the smallest dim.
+void add_other_kinds(std::vector<KernelCase>& cases) {
+  for (const QuantKind kind : k_other_kinds) {
+    const std::uint32_t dim = QuantLayout{.kind = kind}.dim_multiple();
+    const auto add = [&](MatmulCase c, std::string_view what, bool quick) {
+      c.kind = kind;
+      cases.push_back(make_case(c, what, quick));
+    };
+    add({.n_weight_rows = 17, .dim = 3 * dim, .n_rows = 3, .max_rows = 3}, "odd", true);
+    add({.epilogue = Epilogue::swiglu, .n_weight_rows = 26, .dim = dim, .n_rows = 5, .max_rows = 64}, "tail",
+        false);
+    add({.epilogue = Epilogue::add_residual, .n_weight_rows = 20, .dim = 3 * dim}, "one row", false);
+    add({.epilogue = Epilogue::store_f32,
+         .n_weight_rows = 19,
+         .dim = dim,
+         .n_rows = 5,
+         .max_rows = 5,
+         .rows = Rows::last,
+         .n_parts = 3},
+        "last in parts", false);
+    using Hard = std::pair<Fill, std::string_view>;
+    for (const auto& [fill, what] : {Hard{Fill::outliers, "outliers"}, Hard{Fill::zeros, "zero weights"},
+                                     Hard{Fill::denormals, "denormals"}, Hard{Fill::integers, "exact"}}) {
+      add({.epilogue = Epilogue::store_f32,
+           .n_weight_rows = 23,
+           .dim = dim,
+           .n_rows = 4,
+           .max_rows = 4,
+           .weights = fill,
+           .x = fill == Fill::integers ? Fill::integers : Fill::normal},
+          what, false);
+    }
+  }
+}
+
+// Fused tensors that are stored in different kinds: q and k as Q4_K beside v as Q6_K, and the rest.
+void add_mixed_kinds(std::vector<KernelCase>& cases) {
+  for (const std::uint32_t n_rows : {1u, 3u}) {
+    const auto build_mixed = [n_rows](CaseBuilder& builder, gpu::Recording& recording) {
+      const Matrix weights = builder.mixed_matrix(k_all_quant_kinds, 12, k_quant_super_block, Fill::normal);
+      matmul(recording, "matmul",
+             {.weights = weights,
+              .step = builder.step({.n_rows = n_rows}),
+              .x = builder.tensor(builder.activation(), std::size_t{n_rows} * weights.dim, Fill::normal),
+              .out = builder.tensor(builder.activation(), std::size_t{n_rows} * weights.rows, Fill::normal)});
+    };
+    cases.push_back({.kernel = "matmul",
+                     .name = fmt::format("parts of every kind: {} rows", n_rows),
+                     .build = build_mixed,
+                     .max_rows = n_rows,
+                     .quick = false});
   }
 }
 
@@ -181,6 +238,8 @@ std::vector<KernelCase> matmul_cases() {
   std::vector<KernelCase> cases;
   add_combinations(cases);
   add_hard_values(cases);
+  add_other_kinds(cases);
+  add_mixed_kinds(cases);
   add_one_row(cases);
   add_true_shapes(cases);
   // More workgroups than one axis takes.

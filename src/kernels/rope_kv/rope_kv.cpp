@@ -1,23 +1,57 @@
 #include "kernels/rope_kv/rope_kv.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace ztvm::kernels {
+namespace {
+
+RopeKvShape shape_of(const RopeKv& args) {
+  const std::uint32_t n_all_heads = args.shape.n_heads + 2 * args.shape.n_kv_heads;
+  check(args.row_heads == 0 || args.row_heads >= n_all_heads, "a row of qkv has q, k and v");
+  return {.heads = args.shape,
+          .n_rotated = args.n_rotated,
+          .row_heads = args.row_heads == 0 ? n_all_heads : args.row_heads,
+          .has_norm = args.qk_norm.buffer != gpu::BufferId::none,
+          .norm_eps = args.norm_eps};
+}
+
+// How a form spreads the heads of a row over threads.
+struct Form {
+  std::string_view body;
+  std::uint32_t workgroup = 0;
+  std::uint32_t n_workgroups = 0;  // for each row
+};
+
+Form choose_form(const gpu::Target& target, const RopeKvShape& shape) {
+  const std::uint32_t n_all_heads = shape.heads.n_heads + 2 * shape.heads.n_kv_heads;
+  const std::uint32_t n_pairs = shape.heads.head_dim / 2;
+  if (!shape.has_norm) {
+    const std::uint32_t workgroup = target.cpu ? 8 : 64;
+    return {"rope_kv", workgroup, div_up(n_all_heads * n_pairs, workgroup)};
+  }
+  if (target.cpu) return {"rope_kv_norm_cpu", 8, div_up(n_all_heads, 8u)};
+  return {"rope_kv_norm_gpu", std::max(32u, std::bit_ceil(n_pairs)), n_all_heads};
+}
+
+}  // namespace
 
 void rope_kv(gpu::Recording& recording, std::string_view name, const RopeKv& args) {
   using gpu::Access;
-  const AttentionShape& shape = args.shape;
-  const std::uint32_t workgroup = recording.target.cpu ? 8 : 64;
-  const std::uint32_t n_threads = (shape.n_heads + 2 * shape.n_kv_heads) * (shape.head_dim / 2);
-  recording.ops.push_back({
+  const gpu::Target& target = recording.target;
+  const RopeKvShape shape = shape_of(args);
+  const Form form = choose_form(target, shape);
+  gpu::Op op = {
       .name = std::string(name),
-      .program = {.body = "rope_kv",
-                  .parts = {"step", "kv_pages"},
-                  .consts = {gpu::const_u32("N_HEADS", shape.n_heads),
-                             gpu::const_u32("N_KV_HEADS", shape.n_kv_heads),
-                             gpu::const_u32("HEAD_DIM", shape.head_dim),
-                             gpu::const_u32("N_ROTATED", args.n_rotated),
-                             gpu::const_u32("WORKGROUP", workgroup)}},
+      .program = {.body = form.body,
+                  .parts = {"step", "kv_pages", "rope_kv_pairs"},
+                  .consts = {gpu::const_u32("N_HEADS", shape.heads.n_heads),
+                             gpu::const_u32("N_KV_HEADS", shape.heads.n_kv_heads),
+                             gpu::const_u32("ROW_HEADS", shape.row_heads),
+                             gpu::const_u32("HEAD_DIM", shape.heads.head_dim),
+                             gpu::const_u32("N_ROTATED", shape.n_rotated),
+                             gpu::const_u32("WORKGROUP", form.workgroup)}},
       .bindings = {{args.step, Access::read},
                    {args.qkv, Access::read},
                    {args.rope, Access::read},
@@ -25,11 +59,17 @@ void rope_kv(gpu::Recording& recording, std::string_view name, const RopeKv& arg
                    {args.q, Access::read_write},
                    {args.keys, Access::read_write},
                    {args.values, Access::read_write}},
-      .grid = {.x = div_up(n_threads, workgroup), .rows_axis = gpu::Grid::Axis::y},
-      .oracle = [shape, n_rotated = args.n_rotated](
-                    std::span<const gpu::HostView> views) { rope_kv_reference(views, shape, n_rotated); },
+      .grid = {.x = form.n_workgroups, .rows_axis = gpu::Grid::Axis::y},
+      .oracle = [shape](std::span<const gpu::HostView> views) { rope_kv_reference(views, shape); },
       .tolerance = gpu::sum_tolerance(2, args.q.dtype),
-  });
+  };
+  if (shape.has_norm) {
+    op.bindings.push_back({args.qk_norm, Access::read});
+    op.program.consts.push_back(gpu::const_f32("EPS", shape.norm_eps));
+    if (!target.cpu) op.program.parts.push_back(target.subgroups ? "reduce_subgroup" : "reduce_workgroup");
+    op.tolerance = gpu::sum_tolerance(shape.heads.head_dim, args.q.dtype);
+  }
+  recording.ops.push_back(std::move(op));
 }
 
 std::vector<float> rope_table(std::uint32_t context, std::uint32_t n_rotated, double theta) {

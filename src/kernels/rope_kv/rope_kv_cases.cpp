@@ -13,6 +13,8 @@ struct RopeKvCase {
   std::uint32_t n_rows = 1;
   std::uint32_t max_rows = 1;
   Fill qkv = Fill::normal;
+  std::uint32_t n_gate_heads = 0;  // that follow v in a row
+  bool has_norm = false;
 };
 
 void build(const RopeKvCase& c, CaseBuilder& builder, gpu::Recording& recording) {
@@ -21,27 +23,62 @@ void build(const RopeKvCase& c, CaseBuilder& builder, gpu::Recording& recording)
   const std::uint32_t n_pages = div_up(c.position + c.max_rows, k_page_slots) + 2;
   const auto n_cache = narrow<std::size_t>(cache_elements(s, n_pages));
   const std::size_t n_q = std::size_t{c.max_rows} * s.n_heads * s.head_dim;
-  const std::size_t n_qkv = std::size_t{c.max_rows} * (s.n_heads + 2 * s.n_kv_heads) * s.head_dim;
+  const std::uint32_t row_heads = s.n_heads + 2 * s.n_kv_heads + c.n_gate_heads;
+  const std::size_t n_qkv = std::size_t{c.max_rows} * row_heads * s.head_dim;
+  gpu::Tensor qk_norm;
+  if (c.has_norm) qk_norm = builder.tensor(gpu::Dtype::f32, std::size_t{2} * s.head_dim, Fill::uniform);
   rope_kv(recording, "rope",
           {.shape = s,
            .n_rotated = c.n_rotated,
+           .row_heads = c.n_gate_heads == 0 ? 0 : row_heads,
+           .norm_eps = 1e-6f,
            .step = builder.step({.n_rows = c.n_rows, .position = c.position}),
            .qkv = builder.tensor(activation, n_qkv, c.qkv),
            .rope = builder.tensor(gpu::Dtype::f32, rope_table(c.position + c.max_rows, c.n_rotated, 10000.0)),
            .pages = builder.pages(n_pages),
            .q = builder.tensor(activation, n_q, Fill::normal),
            .keys = builder.tensor(activation, n_cache, Fill::normal),
-           .values = builder.tensor(activation, n_cache, Fill::normal)});
+           .values = builder.tensor(activation, n_cache, Fill::normal),
+           .qk_norm = qk_norm});
 }
 
 KernelCase make_case(const RopeKvCase& c, std::string_view what, bool quick) {
   return {.kernel = "rope_kv",
-          .name = fmt::format("{}: {}/{} heads of {}, {} rotated, position {}, {} of {} rows", what,
+          .name = fmt::format("{}: {}/{} heads of {}, {} rotated, position {}, {} of {} rows{}{}", what,
                               c.shape.n_heads, c.shape.n_kv_heads, c.shape.head_dim, c.n_rotated, c.position,
-                              c.n_rows, c.max_rows),
+                              c.n_rows, c.max_rows, c.has_norm ? ", norms" : "",
+                              c.n_gate_heads > 0 ? ", gate" : ""),
           .build = [c](CaseBuilder& builder, gpu::Recording& recording) { build(c, builder, recording); },
           .max_rows = c.max_rows,
           .quick = quick};
+}
+
+// Models that norm query and key heads, and rows that a gate ends.
+void add_norms(std::vector<KernelCase>& cases) {
+  const auto add = [&](RopeKvCase c, std::string_view what, bool quick) {
+    c.has_norm = true;
+    cases.push_back(make_case(c, what, quick));
+  };
+  const auto gated = [](const AttentionShape& shape, std::uint32_t n_rotated, std::uint32_t position,
+                        std::uint32_t n_rows, Fill fill = Fill::normal) {
+    return RopeKvCase{shape, n_rotated, position, n_rows, n_rows, fill, shape.n_heads};
+  };
+  constexpr AttentionShape k_qwen3 = {.n_heads = 32, .n_kv_heads = 8, .head_dim = 128};
+  constexpr AttentionShape k_qwen35 = {.n_heads = 16, .n_kv_heads = 4, .head_dim = 256};
+  add({k_qwen3, 128, 31, 1, 1}, "Qwen3", true);
+  add({k_qwen3, 128, 13, 5, 64}, "Qwen3", false);
+  add(gated(k_qwen35, 64, 15, 3), "Qwen3.5", true);
+  add(gated({.n_heads = 16, .n_kv_heads = 2, .head_dim = 256}, 64, 0, 1), "Qwen3.6", false);
+  add(gated({.n_heads = 3, .n_kv_heads = 1, .head_dim = 16}, 4, 5, 3), "small heads", false);
+  add(gated({.n_heads = 5, .n_kv_heads = 5, .head_dim = 48}, 12, 5, 3), "odd heads", false);
+  add({{.n_heads = 1, .n_kv_heads = 1, .head_dim = 4}, 4, 5, 3, 3}, "smallest heads", false);
+  for (const Fill fill : {Fill::outliers, Fill::denormals, Fill::zeros, Fill::constant}) {
+    add(gated({.n_heads = 6, .n_kv_heads = 2, .head_dim = 64}, 16, 50, 4, fill),
+        fmt::format("hard values {}", static_cast<int>(fill)), false);
+  }
+  // A gate without norms.
+  cases.push_back(
+      make_case(gated({.n_heads = 6, .n_kv_heads = 2, .head_dim = 64}, 64, 30, 4), "gate", false));
 }
 
 }  // namespace
@@ -65,6 +102,7 @@ std::vector<KernelCase> rope_kv_cases() {
   for (const std::uint32_t position : {15u, 16u, 17u}) {
     cases.push_back(make_case({k_smollm2, 64, position, 1, 1}, "page border", false));
   }
+  add_norms(cases);
   return cases;
 }
 

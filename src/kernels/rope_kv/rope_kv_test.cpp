@@ -36,7 +36,7 @@ TEST(RopeKv, OracleByHand) {
   HostTensor values(gpu::Dtype::f32, 3 * 16 * 4);
   rope_kv_reference(
       std::array{step.view(), qkv.view(), rope.view(), pages.view(), q.view(), keys.view(), values.view()},
-      k_shape, 2);
+      {.heads = k_shape, .n_rotated = 2, .row_heads = 3});
   EXPECT_FLOAT_EQ(q[0], 1.0f * 0.6f - 2.0f * 0.8f);
   EXPECT_FLOAT_EQ(q[1], 2.0f * 0.6f + 1.0f * 0.8f);
   EXPECT_EQ(q[2], 3.0f);
@@ -66,7 +66,7 @@ TEST(RopeKv, OracleKeepsDistances) {
     HostTensor step(Step{.n_rows = 1, .position = position});
     rope_kv_reference(std::array{step.view(), qkv.view(), rope.view(), pages.view(), queries[position].view(),
                                  keys.view(), values.view()},
-                      k_shape, 8);
+                      {.heads = k_shape, .n_rotated = 8, .row_heads = 3});
   }
   const auto score = [&](std::size_t query, std::size_t key) {
     double sum = 0.0;
@@ -78,6 +78,37 @@ TEST(RopeKv, OracleKeepsDistances) {
     EXPECT_NEAR(score(position, position - 3), score(3, 0), 1e-6);
   }
   EXPECT_GT(std::abs(score(3, 0) - score(0, 0)), 1e-3);
+}
+
+// Two rows of one query head, key head, value head and a gate that isn't read; position 0, so nothing turns.
+TEST(RopeKv, OracleNormsHeadsOfGatedRows) {
+  constexpr AttentionShape k_shape = {.n_heads = 1, .n_kv_heads = 1, .head_dim = 4};
+  HostTensor step(Step{.n_rows = 2, .position = 0});
+  // Row 0: q has mean of squares 25 / 4, k 4. Row 1: q is zero, so eps alone is under the root.
+  HostTensor qkv = {0.0f, 3.0f, 0.0f, 4.0f, 2.0f, 2.0f, -2.0f, 2.0f, 5.0f, 6.0f, 7.0f,
+                    8.0f, 9.0f, 9.0f, 9.0f, 9.0f, 0.0f, 0.0f,  0.0f, 0.0f, 4.0f, 4.0f,
+                    4.0f, 4.0f, 1.0f, 1.0f, 1.0f, 1.0f, 9.0f,  9.0f, 9.0f, 9.0f};
+  HostTensor rope = {1.0f, 0.0f, 0.0f, 1.0f};  // position 1 turns by 90 degrees
+  HostTensor pages = HostTensor::words({0});
+  HostTensor q(gpu::Dtype::f32, 2 * 4);
+  HostTensor keys(gpu::Dtype::f32, 16 * 4);
+  HostTensor values(gpu::Dtype::f32, 16 * 4);
+  HostTensor qk_norm = {1.0f, 2.0f, 3.0f, -4.0f, 10.0f, 20.0f, 30.0f, 40.0f};
+  rope_kv_reference(std::array{step.view(), qkv.view(), rope.view(), pages.view(), q.view(), keys.view(),
+                               values.view(), qk_norm.view()},
+                    {.heads = k_shape, .n_rotated = 2, .row_heads = 4, .has_norm = true, .norm_eps = 2.25f});
+  const float q_scale = 1.0f / std::sqrt(8.5f);
+  EXPECT_FLOAT_EQ(q[1], 6.0f * q_scale);
+  EXPECT_FLOAT_EQ(q[3], -16.0f * q_scale);
+  EXPECT_FLOAT_EQ(keys[0], 20.0f / 2.5f);
+  EXPECT_FLOAT_EQ(keys[2], -60.0f / 2.5f);
+  EXPECT_EQ(values[3], 8.0f);
+  EXPECT_EQ(q[4 + 1], 0.0f);
+  const float k_scale = 4.0f / std::sqrt(18.25f);
+  EXPECT_FLOAT_EQ(keys[4], -20.0f * k_scale);
+  EXPECT_FLOAT_EQ(keys[5], 10.0f * k_scale);
+  EXPECT_FLOAT_EQ(keys[7], 40.0f * k_scale);
+  EXPECT_EQ(values[4], 1.0f);
 }
 
 TEST(RopeKv, CasesMatch) { expect_cases_match("rope_kv"); }

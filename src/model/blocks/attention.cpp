@@ -1,53 +1,74 @@
 #include "model/blocks/attention.hpp"
 
-#include <fmt/format.h>
-
 #include "kernels/attention/attention.hpp"
 #include "kernels/matmul/matmul.hpp"
-#include "kernels/rms_norm/rms_norm.hpp"
 #include "kernels/rope_kv/rope_kv.hpp"
+#include "kernels/sigmoid_gate/sigmoid_gate.hpp"
 
 namespace ztvm::model {
 
-void record_attention(gpu::Recording& recording, std::uint32_t layer, const ModelSpec& spec,
-                      const AttentionSpec& attention, const LayerWeights& weights,
-                      const AttentionBuffers& buffers) {
-  const auto name = [layer](std::string_view op) { return fmt::format("layer {} {}", layer, op); };
+AttentionWeights plan_attention(WeightPlan::Builder& builder, const AttentionNames& names, const AttentionSpec& spec,
+                                std::uint32_t dim) {
+  AttentionWeights weights;
+  weights.norm = builder.vector({{names.norm}, {dim}});
+  weights.in = builder.matrix(names.in);
+  if (spec.qk_norm) weights.qk_norm = builder.vector({{names.q_norm, names.k_norm}, {spec.head_dim}});
+  weights.out = builder.matrix(names.out);
+  return weights;
+}
+
+void record_attention(const LayerContext& context, const AttentionSpec& attention, const AttentionWeights& weights,
+                      const AttentionState& state) {
+  const Scratch& scratch = context.scratch;
   const kernels::AttentionShape shape = {
       .n_heads = attention.n_heads, .n_kv_heads = attention.n_kv_heads, .head_dim = attention.head_dim};
-  kernels::rms_norm(recording, name("attention norm"),
-                    {.dim = spec.dim,
-                     .eps = spec.rms_eps,
-                     .step = buffers.step,
-                     .x = buffers.x,
-                     .weight = weights.mixer_norm,
-                     .out = buffers.normed});
-  kernels::matmul(recording, name("qkv"),
-                  {.weights = weights.qkv, .step = buffers.step, .x = buffers.normed, .out = buffers.qkv});
-  kernels::rope_kv(recording, name("rope and cache write"),
-                   {.shape = shape,
-                    .n_rotated = attention.n_rotated,
-                    .step = buffers.step,
-                    .qkv = buffers.qkv,
-                    .rope = buffers.rope,
-                    .pages = buffers.pages,
-                    .q = buffers.q,
-                    .keys = buffers.keys,
-                    .values = buffers.values});
-  kernels::attention(recording, name("attention"),
+  const std::uint32_t n_in_heads =
+      attention.n_heads * (attention.output_gate ? 2 : 1) + 2 * attention.n_kv_heads;
+  record_norm(context, "attention norm", weights.norm);
+  kernels::matmul(context.recording, context.name("qkv"),
+                  {.weights = context.weights.matrix(weights.in),
+                   .step = context.step,
+                   .x = scratch.normed,
+                   .out = scratch.in});
+  kernels::RopeKv rope = {.shape = shape,
+                          .n_rotated = attention.n_rotated,
+                          .row_heads = n_in_heads,
+                          .step = context.step,
+                          .qkv = scratch.in,
+                          .rope = context.rope,
+                          .pages = context.pages,
+                          .q = scratch.q,
+                          .keys = state.keys,
+                          .values = state.values};
+  if (attention.qk_norm) {
+    rope.qk_norm = context.weights.vector(weights.qk_norm);
+    rope.norm_eps = context.spec.rms_eps;
+  }
+  kernels::rope_kv(context.recording, context.name("rope and cache write"), rope);
+  kernels::attention(context.recording, context.name("attention"),
                      {.shape = shape,
-                      .step = buffers.step,
-                      .q = buffers.q,
-                      .keys = buffers.keys,
-                      .values = buffers.values,
-                      .pages = buffers.pages,
-                      .out = buffers.mixed});
-  kernels::matmul(recording, name("attention output"),
-                  {.weights = weights.output,
+                      .step = context.step,
+                      .q = scratch.q,
+                      .keys = state.keys,
+                      .values = state.values,
+                      .pages = context.pages,
+                      .out = scratch.mixed});
+  if (attention.output_gate) {
+    const std::uint32_t width = attention.n_heads * attention.head_dim;
+    kernels::sigmoid_gate(context.recording, context.name("attention gate"),
+                          {.dim = width,
+                           .x_stride = n_in_heads * attention.head_dim,
+                           .first = width + 2 * attention.n_kv_heads * attention.head_dim,
+                           .step = context.step,
+                           .x = scratch.in,
+                           .mixed = scratch.mixed});
+  }
+  kernels::matmul(context.recording, context.name("attention output"),
+                  {.weights = context.weights.matrix(weights.out),
                    .epilogue = kernels::Epilogue::add_residual,
-                   .step = buffers.step,
-                   .x = buffers.mixed,
-                   .out = buffers.x});
+                   .step = context.step,
+                   .x = scratch.mixed,
+                   .out = scratch.x});
 }
 
 }  // namespace ztvm::model

@@ -1,29 +1,23 @@
 #pragma once
-// The attention block: norm, fused q, k and v, rotation and cache write, attention, output added to the stream.
-#include <cstdint>
-
-#include "gpu/op.hpp"
-#include "model/spec.hpp"
-#include "model/weights.hpp"
+// The attention block: norm, fused q, k and v, rotation and cache write, attention, an optional sigmoid gate, output
+// added to the stream.
+#include "model/blocks/layer_context.hpp"
+#include "model/layer_state.hpp"
+#include "model/names.hpp"
 
 namespace ztvm::model {
 
-// The buffers that one layer's attention works on.
-struct AttentionBuffers {
-  gpu::Tensor step;
-  gpu::Tensor pages;
-  gpu::Tensor rope;
-  gpu::Tensor x;       // [max_rows, dim] f32, residual stream, added to
-  gpu::Tensor normed;  // [max_rows, dim] activation type
-  gpu::Tensor qkv;     // [max_rows, n_heads + 2 n_kv_heads, head_dim] activation type
-  gpu::Tensor q;       // [max_rows, n_heads, head_dim] activation type
-  gpu::Tensor mixed;   // [max_rows, n_heads, head_dim] activation type
-  gpu::Tensor keys;    // cache of this layer
-  gpu::Tensor values;
+struct AttentionWeights {
+  VectorHandle norm{};
+  MatrixHandle in{};  // rows q | k | v | gate
+  VectorHandle qk_norm{};  // [2, head_dim], of q, then of k
+  MatrixHandle out{};
 };
 
-void record_attention(gpu::Recording& recording, std::uint32_t layer, const ModelSpec& spec,
-                      const AttentionSpec& attention, const LayerWeights& weights,
-                      const AttentionBuffers& buffers);
+// Errors: a tensor is missing or misshapen.
+AttentionWeights plan_attention(WeightPlan::Builder& builder, const AttentionNames& names, const AttentionSpec& spec,
+                                std::uint32_t dim);
+void record_attention(const LayerContext& context, const AttentionSpec& attention, const AttentionWeights& weights,
+                      const AttentionState& state);
 
 }  // namespace ztvm::model

@@ -1,34 +1,32 @@
 #include "model/blocks/mlp.hpp"
 
-#include <fmt/format.h>
-
 #include "kernels/matmul/matmul.hpp"
-#include "kernels/rms_norm/rms_norm.hpp"
 
 namespace ztvm::model {
 
-void record_mlp(gpu::Recording& recording, std::uint32_t layer, const ModelSpec& spec,
-                const LayerWeights& weights, const MlpBuffers& buffers) {
-  const auto name = [layer](std::string_view op) { return fmt::format("layer {} {}", layer, op); };
-  kernels::rms_norm(recording, name("feed-forward norm"),
-                    {.dim = spec.dim,
-                     .eps = spec.rms_eps,
-                     .step = buffers.step,
-                     .x = buffers.x,
-                     .weight = weights.ffn_norm,
-                     .out = buffers.normed});
-  kernels::matmul(recording, name("gate and up"),
-                  {.weights = weights.gate_up,
+MlpWeights plan_mlp(WeightPlan::Builder& builder, const MlpNames& names, std::uint32_t dim) {
+  MlpWeights weights;
+  weights.norm = builder.vector({{names.norm}, {dim}});
+  weights.gate_up = builder.matrix(names.gate_up);
+  weights.down = builder.matrix(names.down);
+  return weights;
+}
+
+void record_mlp(const LayerContext& context, const MlpWeights& weights) {
+  const Scratch& scratch = context.scratch;
+  record_norm(context, "feed-forward norm", weights.norm);
+  kernels::matmul(context.recording, context.name("gate and up"),
+                  {.weights = context.weights.matrix(weights.gate_up),
                    .epilogue = kernels::Epilogue::swiglu,
-                   .step = buffers.step,
-                   .x = buffers.normed,
-                   .out = buffers.hidden});
-  kernels::matmul(recording, name("down"),
-                  {.weights = weights.down,
+                   .step = context.step,
+                   .x = scratch.normed,
+                   .out = scratch.hidden});
+  kernels::matmul(context.recording, context.name("down"),
+                  {.weights = context.weights.matrix(weights.down),
                    .epilogue = kernels::Epilogue::add_residual,
-                   .step = buffers.step,
-                   .x = buffers.hidden,
-                   .out = buffers.x});
+                   .step = context.step,
+                   .x = scratch.hidden,
+                   .out = scratch.x});
 }
 
 }  // namespace ztvm::model

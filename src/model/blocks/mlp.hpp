@@ -1,22 +1,17 @@
 #pragma once
 // The gated feed-forward block: norm, fused gate and up with SwiGLU, down added to the stream.
-#include <cstdint>
-
-#include "gpu/op.hpp"
-#include "model/spec.hpp"
-#include "model/weights.hpp"
+#include "model/blocks/layer_context.hpp"
+#include "model/names.hpp"
 
 namespace ztvm::model {
 
-// The buffers that one layer's feed-forward part works on.
-struct MlpBuffers {
-  gpu::Tensor step;
-  gpu::Tensor x;       // [max_rows, dim] f32, residual stream, added to
-  gpu::Tensor normed;  // [max_rows, dim] activation type
-  gpu::Tensor hidden;  // [max_rows, ffn_dim] activation type
+struct MlpWeights {
+  VectorHandle norm{};
+  MatrixHandle gate_up{};
+  MatrixHandle down{};
 };
 
-void record_mlp(gpu::Recording& recording, std::uint32_t layer, const ModelSpec& spec,
-                const LayerWeights& weights, const MlpBuffers& buffers);
+MlpWeights plan_mlp(WeightPlan::Builder& builder, const MlpNames& names, std::uint32_t dim);
+void record_mlp(const LayerContext& context, const MlpWeights& weights);
 
 }  // namespace ztvm::model

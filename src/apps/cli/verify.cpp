@@ -1,0 +1,109 @@
+#include "apps/cli/verify.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/Option.hpp>
+#include <filesystem>
+#include <memory>
+
+#include "apps/cli/fetch_console.hpp"
+#include "apps/cli/terminal.hpp"
+#include "apps/download/repo_files.hpp"
+#include "apps/download/verify.hpp"
+#include "apps/model_catalog.hpp"
+
+namespace ztvm::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct VerifyArguments {
+  std::string folder;
+  std::string mirror;
+  bool repair = false;
+};
+
+// A folder, or an alias: a folder of a models folder.
+Result<fs::path> find_folder(const std::string& name) {
+  std::error_code error;
+  if (fs::is_directory(name, error)) return fs::path(name);
+  for (const fs::path& root : model_roots()) {
+    if (is_plain_name(name) && fs::is_directory(root / name, error)) return root / name;
+  }
+  return fail(ErrorCode::not_found, fmt::format("\"{}\" is no folder and no alias of one.", name));
+}
+
+Result<VerifyReport> read_all(const fs::path& folder, bool& interrupted) {
+  auto result =
+      verify_folder(folder, [&](std::string_view name, std::uint64_t n_done, std::uint64_t n_total) {
+        print_status(fmt::format("{}: {} of {}", name, format_bytes(n_done), format_bytes(n_total)));
+        interrupted = interrupted || take_interrupt();
+        return !interrupted;
+      });
+  print_status("");
+  return result;
+}
+
+int report_result(const fs::path& folder, const VerifyReport& result) {
+  for (const FileFault& fault : result.faults) print_now(fmt::format("{}: {}\n", fault.name, fault.why));
+  if (!result.faults.empty()) {
+    return report(
+        {ErrorCode::corrupt_file,
+         fmt::format("{} of {} files in \"{}\" {} wrong or missing; \"zerotvm verify {} --repair\" fetches "
+                     "them again.",
+                     result.faults.size(), result.n_files, folder.string(),
+                     result.faults.size() == 1 ? "is" : "are", folder.string())});
+  }
+  print_now(
+      fmt::format("All {} files in \"{}\" ({}) are as {}.\n", result.n_files, folder.string(),
+                  format_bytes(result.n_bytes),
+                  result.newly_recorded || !result.not_recorded.empty() ? "the manifest says" : "recorded"));
+  if (result.newly_recorded) print_now("Their sha256 is recorded now, for the next time.\n");
+  if (!result.not_recorded.empty()) print_now(fmt::format("Nothing is recorded: {}\n", result.not_recorded));
+  return k_exit_ok;
+}
+
+int repair(const fs::path& folder, const VerifyReport& result, const std::string& hub) {
+  std::vector<std::string> names;
+  for (const FileFault& fault : result.faults) {
+    print_now(fmt::format("{}: {}\n", fault.name, fault.why));
+    names.push_back(fault.name);
+  }
+  const auto summary = repair_folder(folder, names, hub, console_options());
+  print_status("");
+  if (!summary) return report(summary.error());
+  if (summary->end == DownloadSummary::End::interrupted) return report_interrupted();
+  print_now(fmt::format("{} file{} fetched again; all {} files in \"{}\" ({}) are as recorded.\n",
+                        names.size(), names.size() == 1 ? " is" : "s are", summary->n_files, folder.string(),
+                        format_bytes(summary->n_bytes)));
+  return k_exit_ok;
+}
+
+int verify(const VerifyArguments& arguments) {
+  auto folder = find_folder(arguments.folder);
+  if (!folder) return report(folder.error());
+  auto hub = chosen_hub(arguments.mirror);
+  if (!hub) return report(hub.error());
+  catch_interrupts();
+  bool interrupted = false;
+  auto result = read_all(*folder, interrupted);
+  if (interrupted) return k_exit_interrupted;
+  if (!result) return report(result.error());
+  if (arguments.repair && !result->faults.empty()) return repair(*folder, *result, *hub);
+  return report_result(*folder, *result);
+}
+
+}  // namespace
+
+void add_verify_command(CLI::App& program, Action& action) {
+  CLI::App& command =
+      *program.add_subcommand("verify", "Checks the files of a model folder against their record");
+  auto arguments = std::make_shared<VerifyArguments>();
+  command.add_option("DIR", arguments->folder, "Model folder, or alias")->required();
+  command.add_flag("--repair", arguments->repair, "Fetch what is wrong or missing again");
+  command.add_option("--mirror", arguments->mirror, "Address of a hub in place of the recorded one")
+      ->type_name("URL");
+  command.callback([arguments, &action] { action = [arguments] { return verify(*arguments); }; });
+}
+
+}  // namespace ztvm::app

@@ -1,0 +1,333 @@
+#include "apps/download/file_fetch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "load/sniff.hpp"
+
+namespace ztvm::app {
+namespace {
+
+using Problem = FileFetch::Ask::Problem;
+using Kind = FileFetch::Outcome::Kind;
+
+constexpr std::uint32_t k_max_rounds = 3;
+constexpr std::uint64_t k_progress_bytes = 1 << 20;  // that an ask must bring to count as progress
+
+bool stop(FileFetch::Ask& ask, Problem problem, std::string why, ErrorCode code = ErrorCode::io) {
+  ask.problem = problem;
+  ask.why = std::move(why);
+  ask.code = code;
+  return false;
+}
+
+}  // namespace
+
+FileFetch::FileFetch(const std::filesystem::path& folder, WantedFile wanted, std::uint64_t piece_bytes)
+    : path_(folder / wanted.name), wanted_(std::move(wanted)), piece_bytes_(piece_bytes) {}
+
+Result<void> FileFetch::begin() {
+  auto part = PartFile::reopen(path_);
+  if (!part) return forward(part);
+  if (!*part) return {};
+  const RemoteFile& remote = (*part)->remote();
+  const bool is_other_length = wanted_.n_bytes && *wanted_.n_bytes != remote.n_bytes;
+  const bool is_other_content =
+      !wanted_.sha256.empty() && !remote.sha256.empty() && wanted_.sha256 != remote.sha256;
+  if (is_other_length || is_other_content || remote.n_bytes > wanted_.max_bytes) return {};
+  adopt_part(std::move(**part));
+  return {};
+}
+
+void FileFetch::adopt_part(PartFile part) {
+  part_ = std::move(part);
+  pieces_.assign(part_->n_pieces(), {});
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    if (part_->is_finished(i)) pieces_[i].n_done = piece_length(i);
+  }
+  whole_ = std::ranges::all_of(pieces_, [](const Piece& piece) { return piece.n_done > 0; });
+}
+
+std::uint64_t FileFetch::piece_length(std::size_t piece) const {
+  return part_->piece_end(piece) - part_->piece_begin(piece);
+}
+
+std::optional<FileFetch::Ask> FileFetch::next_ask() {
+  if (whole_) return std::nullopt;
+  const bool alone = !part_ || !confirmed_ || one_at_a_time_;
+  if (alone && n_asked_ > 0) return std::nullopt;
+  Ask ask{.round = round_};
+  if (!part_ || is_unsized_) {
+    if (!without_range_) ask.range = HttpRange{.first = 0, .last = piece_bytes_ - 1};
+  } else {
+    const auto free = std::ranges::find_if(pieces_, [&](const Piece& piece) {
+      const auto i = static_cast<std::size_t>(&piece - pieces_.data());
+      return !piece.is_asked && piece.n_done < piece_length(i);
+    });
+    if (free == pieces_.end()) return std::nullopt;
+    ask.piece = static_cast<std::size_t>(free - pieces_.begin());
+    free->is_asked = true;
+    const std::uint64_t first = part_->piece_begin(ask.piece) + free->n_done;
+    if (!without_range_) ask.range = HttpRange{.first = first, .last = part_->piece_end(ask.piece) - 1};
+  }
+  ++n_asked_;
+  return ask;
+}
+
+bool FileFetch::take_head(Ask& ask, const HttpHead& head) {
+  if (ask.round != round_) return false;
+  if (!head.content_encoding.empty() && head.content_encoding != "identity") {
+    return stop(ask, Problem::fatal,
+                fmt::format("{} comes with Content-Encoding \"{}\", expected the bytes as they are.",
+                            wanted_.url, head.content_encoding));
+  }
+  return head.status == 206 ? admit_range(ask, head) : admit_whole(ask, head);
+}
+
+bool FileFetch::admit_range(Ask& ask, const HttpHead& head) {
+  const auto got = parse_content_range(head.content_range);
+  const auto wrong = [&](std::string_view expected) {
+    return stop(ask, Problem::again,
+                fmt::format("{} answers with Content-Range \"{}\", expected {}", wanted_.url,
+                            head.content_range, expected));
+  };
+  if (!ask.range) return wrong("the whole file");
+  const std::string expected = fmt::format("bytes {}-{}", ask.range->first, ask.range->last);
+  if (!got || got->first != ask.range->first) return wrong(expected);
+  if (got->last != std::min(ask.range->last, got->n_file_bytes - 1)) return wrong(expected);
+  const std::uint64_t n_range_bytes = got->last - got->first + 1;
+  if (head.n_body_bytes && *head.n_body_bytes != n_range_bytes) {
+    return wrong(fmt::format("one for a body of {} bytes", *head.n_body_bytes));
+  }
+  if (!admit(ask, got->n_file_bytes, head)) return false;
+  ask.cursor = got->first;
+  ask.end = got->last + 1;
+  return true;
+}
+
+bool FileFetch::admit_whole(Ask& ask, const HttpHead& head) {
+  if (ask.range) one_at_a_time_ = true;
+  if (n_asked_ > 1) return stop(ask, Problem::alone, {});  // it is asked again when the others have ended
+  if (!admit(ask, head.n_body_bytes, head)) return false;
+  ask.whole = true;
+  ask.cursor = 0;
+  ask.end = head.n_body_bytes.value_or(UINT64_MAX);
+  return true;
+}
+
+// Holds an answer against what is expected and against the version the part is bound to.
+bool FileFetch::admit(Ask& ask, std::optional<std::uint64_t> n_bytes, const HttpHead& head) {
+  if (n_bytes && wanted_.n_bytes && *n_bytes != *wanted_.n_bytes) {
+    return stop(ask, Problem::fatal,
+                fmt::format("{} has {} bytes, expected {}.", wanted_.url, *n_bytes, *wanted_.n_bytes),
+                ErrorCode::corrupt_file);
+  }
+  if (n_bytes && *n_bytes > wanted_.max_bytes) {
+    return stop(
+        ask, Problem::fatal,
+        fmt::format("{} has {} bytes, expected at most {}.", wanted_.url, *n_bytes, wanted_.max_bytes),
+        ErrorCode::corrupt_file);
+  }
+  RemoteFile remote{.n_bytes = n_bytes.value_or(0),
+                    .tag = head.linked_tag.empty() ? head.tag : head.linked_tag,
+                    .sha256 = is_hex(head.linked_tag, 64) ? head.linked_tag : std::string()};
+  if (!remote.sha256.empty() && !wanted_.sha256.empty() && remote.sha256 != wanted_.sha256) {
+    return stop(ask, Problem::fatal,
+                fmt::format("{} has sha256 {}, expected {}: the repository has changed.", wanted_.url,
+                            remote.sha256, wanted_.sha256),
+                ErrorCode::corrupt_file);
+  }
+  is_unsized_ = !n_bytes;
+  const bool is_bound = part_ && part_->piece_bytes() > 0;
+  if (is_unsized_ || !is_bound) return start_part(ask, remote);
+  confirmed_ = part_->remote() == remote;
+  if (confirmed_) return true;
+  return stop(ask, Problem::anew, fmt::format("{} changed while it was downloaded", wanted_.url));
+}
+
+bool FileFetch::start_part(Ask& ask, const RemoteFile& remote) {
+  auto part = is_unsized_ ? PartFile::create_unsized(path_) : PartFile::create(path_, remote, piece_bytes_);
+  if (!part) return stop(ask, Problem::fatal, part.error().text);
+  adopt_part(std::move(*part));
+  whole_ = false;  // of an empty file, only when its answer ends
+  confirmed_ = true;
+  n_unsized_done_ = 0;
+  if (!pieces_.empty()) pieces_[ask.piece].is_asked = true;
+  return true;
+}
+
+bool FileFetch::take_body(Ask& ask, Bytes bytes) {
+  if (ask.round != round_) return false;
+  const std::uint64_t limit = ask.end == UINT64_MAX ? wanted_.n_bytes.value_or(wanted_.max_bytes) : ask.end;
+  if (bytes.size() > limit - std::min(limit, ask.cursor)) {
+    return stop(ask, Problem::again,
+                fmt::format("{} sends more bytes than expected, {}", wanted_.url, limit));
+  }
+  if (auto written = part_->write(ask.cursor, bytes); !written) {
+    return stop(ask, Problem::fatal, written.error().text, written.error().code);
+  }
+  ask.n_taken += bytes.size();
+  mark_done(ask, ask.cursor + bytes.size());
+  return ask.problem == Problem::none;
+}
+
+// The ask has brought every byte from where it began to `until`.
+void FileFetch::mark_done(Ask& ask, std::uint64_t until) {
+  const std::uint64_t from = std::exchange(ask.cursor, until);
+  if (is_unsized_) {
+    n_unsized_done_ = until;
+    return;
+  }
+  for (std::size_t i = from / part_->piece_bytes(); i < pieces_.size() && part_->piece_begin(i) < until;
+       ++i) {
+    Piece& piece = pieces_[i];
+    const std::uint64_t n_done = std::min(until, part_->piece_end(i)) - part_->piece_begin(i);
+    if (n_done <= piece.n_done) continue;
+    piece.n_done = n_done;
+    if (n_done < piece_length(i)) continue;
+    if (auto finished = part_->finish_piece(i); !finished) stop(ask, Problem::fatal, finished.error().text);
+  }
+}
+
+FileFetch::Outcome FileFetch::fail_with(ErrorCode code, std::string text) const {
+  return {.kind = Kind::failed, .error = {code, std::move(text)}};
+}
+
+FileFetch::Outcome FileFetch::retry_with(std::string text) const {
+  return {.kind = Kind::retry, .error = {ErrorCode::io, std::move(text)}};
+}
+
+void FileFetch::begin_anew() {
+  part_.reset();
+  PartFile::discard(path_);
+  pieces_.clear();
+  confirmed_ = false;
+  is_unsized_ = false;
+  whole_ = false;
+  ++round_;
+}
+
+FileFetch::Outcome FileFetch::end_ask(Ask& ask, const HttpEnd& end) {
+  --n_asked_;
+  if (ask.round != round_) return {};
+  if (ask.piece < pieces_.size()) pieces_[ask.piece].is_asked = false;
+  const bool progressed = ask.n_taken >= k_progress_bytes;
+  const auto with_progress = [&](Outcome outcome) {
+    outcome.progressed = outcome.kind == Kind::fine || progressed;
+    return outcome;
+  };
+  if (ask.problem != Problem::none) return with_progress(outcome_of_problem(ask));
+  if (end.kind == HttpEnd::Kind::refused) {
+    return fail_with(ErrorCode::io, fmt::format("Cannot fetch {}: {}.", wanted_.url, end.problem));
+  }
+  if (end.kind == HttpEnd::Kind::cut) {
+    return with_progress(retry_with(fmt::format("{}: {}", wanted_.url, end.problem)));
+  }
+  if (end.head.status != 200 && end.head.status != 206)
+    return with_progress(outcome_of_status(ask, end.head));
+  if (ask.end == UINT64_MAX) finish_unsized(ask);
+  if (ask.problem != Problem::none) return with_progress(outcome_of_problem(ask));
+  if (ask.cursor < ask.end) {
+    return with_progress(
+        retry_with(fmt::format("{} ends at byte {}, expected {}", wanted_.url, ask.cursor, ask.end)));
+  }
+  whole_ = is_unsized_ || std::ranges::all_of(pieces_, [this](const Piece& piece) {
+             return piece.n_done == piece_length(static_cast<std::size_t>(&piece - pieces_.data()));
+           });
+  return with_progress({});
+}
+
+// A body without a length has ended well, so that its length is known now.
+void FileFetch::finish_unsized(Ask& ask) {
+  ask.end = ask.cursor;
+  if (wanted_.n_bytes && *wanted_.n_bytes != ask.cursor) {
+    stop(ask, Problem::again,
+         fmt::format("{} has {} bytes, expected {}", wanted_.url, ask.cursor, *wanted_.n_bytes));
+  }
+}
+
+FileFetch::Outcome FileFetch::outcome_of_problem(const Ask& ask) {
+  switch (ask.problem) {
+    case Problem::fatal: return fail_with(ask.code, ask.why);
+    case Problem::again: return retry_with(ask.why);
+    case Problem::none:
+    case Problem::alone: return {};
+    case Problem::anew: break;
+  }
+  begin_anew();
+  if (round_ >= k_max_rounds)
+    return fail_with(ErrorCode::io, fmt::format("{}, each time it is tried.", ask.why));
+  return {};
+}
+
+FileFetch::Outcome FileFetch::outcome_of_status(const Ask& ask, const HttpHead& head) {
+  const std::string answer = fmt::format("{} answers with status {}", wanted_.url, head.status);
+  switch (head.status) {
+    case 404:
+    case 410:
+      if (wanted_.optional) return {.kind = Kind::absent};
+      return fail_with(ErrorCode::not_found, answer + ": the file does not exist.");
+    case 401:
+    case 403:
+      return fail_with(ErrorCode::not_found, answer + ": the repository does not exist or needs a login.");
+    case 416:
+      begin_anew();
+      without_range_ = ask.range && ask.range->first == 0;
+      if (round_ < k_max_rounds) return {};
+      return fail_with(ErrorCode::io, answer + ", each time it is tried.");
+    case 408:
+    case 429:
+    case 500:
+    case 502:
+    case 503:
+    case 504: {
+      Outcome outcome = retry_with(answer);
+      outcome.asked_wait_s = head.retry_after_s;
+      outcome.slow_down = head.status == 429 || head.status == 503;
+      return outcome;
+    }
+    default: return fail_with(ErrorCode::io, answer + ", expected 200 or 206.");
+  }
+}
+
+FileFetch::Outcome FileFetch::check_hashes(const ContentHashes& hashes) {
+  std::string difference;
+  const auto compare = [&](std::string_view kind, const std::string& got, const std::string& expected) {
+    if (expected.empty() || got == expected || !difference.empty()) return;
+    difference = fmt::format("{} has {} {}, expected {}", wanted_.url, kind, got, expected);
+  };
+  compare("sha256", hashes.sha256, wanted_.sha256);
+  compare("sha256", hashes.sha256, part_->remote().sha256);
+  compare("md5", hashes.md5, wanted_.md5);
+  const bool is_known = !wanted_.sha256.empty() || !part_->remote().sha256.empty() || !wanted_.md5.empty();
+  if (const auto wrong = load::sniff_wrong_file(hashes.head); wrong && !is_known) {
+    begin_anew();
+    return fail_with(ErrorCode::corrupt_file, fmt::format("{} {}", wanted_.url, *wrong));
+  }
+  if (difference.empty()) return {};
+  begin_anew();
+  if (round_ < k_max_rounds) return retry_with(difference);
+  return fail_with(ErrorCode::corrupt_file, difference + ", each time it is downloaded.");
+}
+
+Result<void> FileFetch::commit() {
+  auto committed = part_->commit();
+  part_.reset();
+  return committed;
+}
+
+std::uint64_t FileFetch::n_bytes_done() const {
+  std::uint64_t n_done = n_unsized_done_;
+  for (const Piece& piece : pieces_) n_done += piece.n_done;
+  return n_done;
+}
+
+std::optional<std::uint64_t> FileFetch::n_bytes() const {
+  if (wanted_.n_bytes) return wanted_.n_bytes;
+  if (part_ && !is_unsized_) return part_->remote().n_bytes;
+  return std::nullopt;
+}
+
+}  // namespace ztvm::app

@@ -1,0 +1,196 @@
+// The tiny models of every family, in the files they are published as, against the goldens of transformers: logits,
+// hidden states of every layer, greedy ids, chats; on the oracles and on every kernel set; chunk sizes; prefix reuse.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "support/golden_model.hpp"
+
+namespace ztvm::engine {
+namespace {
+
+using Ids = std::vector<std::uint32_t>;
+using tests::OpenOptions;
+
+// The f32 goldens come from exactly the same weights, so only the order of sums differs.
+constexpr double k_f32_logits = 2e-3;  // of their standard deviation
+
+std::string root_of(const std::string& family) { return ZTVM_SOURCE_DIR "/tests/golden/" + family; }
+std::string model_of(const std::string& family) {
+  return family == "llama" ? tests::k_tiny_llama : root_of(family) + "/model";
+}
+nlohmann::json golden_of(const std::string& family) { return tests::read_json(root_of(family) + "/golden/golden.json"); }
+
+struct Prompt {
+  std::string name;
+  Ids ids;
+  std::vector<float> logits;
+  Ids tokens;
+  std::vector<double> margins;
+  double f16_noise = 0.0;  // of an all-f16 twin in transformers, in deviations of the logits
+};
+
+std::vector<Prompt> prompts_of(const std::string& family) {
+  std::vector<Prompt> prompts;
+  for (const auto& p : golden_of(family)["prompts"]) {
+    Prompt& prompt = prompts.emplace_back();
+    prompt.name = p["name"].get<std::string>();
+    prompt.ids = p["ids"].get<Ids>();
+    prompt.logits = tests::read_floats(root_of(family) + "/golden/" + p["last_logits"]["file"].get<std::string>());
+    prompt.tokens = p["greedy"]["tokens"].get<Ids>();
+    prompt.margins = p["greedy"]["margins"].get<std::vector<double>>();
+    const auto& noise = p["stats"]["f16_noise_prefill"];
+    prompt.f16_noise = (noise.is_number() ? noise.get<double>() : 0.0) / tests::deviation(prompt.logits);
+  }
+  return prompts;
+}
+
+double relative_l2(std::span<const float> got, std::span<const float> want) {
+  double difference = 0.0;
+  double norm = 0.0;
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    difference += (double{got[i]} - want[i]) * (double{got[i]} - want[i]);
+    norm += double{want[i]} * want[i];
+  }
+  return std::sqrt(difference / norm);
+}
+
+// f16 activations: four times the twin's error, at least 0.05 deviations.
+double logits_bound(const Prompt& prompt, bool f16) {
+  return f16 ? std::max(4.0 * prompt.f16_noise, 0.05) : k_f32_logits;
+}
+
+void expect_golden(const std::string& family, const OpenOptions& options, bool f16, std::uint32_t n_tokens) {
+  const auto model = tests::open_model(model_of(family), options);
+  for (const Prompt& prompt : prompts_of(family)) {
+    SCOPED_TRACE(prompt.name);
+    const auto logits = model.engine->compute_logits(prompt.ids, {});
+    ASSERT_TRUE(logits) << logits.error().text;
+    ASSERT_EQ(logits->size(), prompt.logits.size());
+    EXPECT_LT(tests::largest_difference(*logits, prompt.logits),
+              logits_bound(prompt, f16) * tests::deviation(prompt.logits));
+    EXPECT_LT(relative_l2(*logits, prompt.logits), logits_bound(prompt, f16));
+    const auto got =
+        tests::generate(*model.engine, prompt.ids, {.sampler = {}, .max_tokens = n_tokens, .ignore_eos = true});
+    Ids tokens = prompt.tokens;
+    tokens.resize(n_tokens);
+    tests::expect_greedy(got.ids, tokens, prompt.margins, f16 ? 0.15 : 0.02);
+  }
+}
+
+class FamilyGolden : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Families, FamilyGolden, testing::Values("llama", "phi3", "qwen3", "qwen35", "qwen36", "qwen36q3"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST_P(FamilyGolden, LogitsAndGreedyIdsOnTheOracles) {
+  expect_golden(GetParam(), {.backend = Backend::reference}, false, 32);
+}
+
+TEST_P(FamilyGolden, HiddenStatesOfEveryLayer) {
+  const std::string family = GetParam();
+  const auto model = tests::open_model(model_of(family), {.backend = Backend::reference});
+  const auto golden = golden_of(family);
+  const auto want = tests::read_floats(root_of(family) + "/golden/hidden.states.f32.bin");
+  Ids ids;
+  for (const Prompt& prompt : prompts_of(family)) {
+    if (prompt.name == golden["hidden"]["prompt"].get<std::string>()) ids = prompt.ids;
+  }
+  std::vector<std::vector<float>> layers;
+  const auto sink = [&](std::size_t layer, Bytes rows) -> Result<void> {
+    if (layers.size() <= layer) layers.resize(layer + 1);
+    const std::size_t n_old = layers[layer].size();
+    layers[layer].resize(n_old + rows.size() / sizeof(float));
+    std::memcpy(layers[layer].data() + n_old, rows.data(), rows.size());
+    return {};
+  };
+  ASSERT_TRUE(model.engine->compute_logits(ids, sink));
+  ASSERT_EQ(layers.size() * layers[0].size(), want.size());
+  for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+    const auto expected = std::span(want).subspan(layer * layers[layer].size(), layers[layer].size());
+    EXPECT_LT(tests::largest_difference(layers[layer], expected), 1e-4 * (1.0 + tests::deviation(expected)))
+        << "layer " << layer;
+  }
+}
+
+// The tokenizer's files, the template and the stop ids of the model's own folder.
+TEST_P(FamilyGolden, ChatsRenderAndStop) {
+  const std::string family = GetParam();
+  const auto model = tests::open_model(model_of(family), {.backend = Backend::reference});
+  const auto golden = tests::read_json(root_of(family) + "/golden/tokenizer_golden.json");
+  ASSERT_FALSE(golden["chats"].empty());
+  for (const auto& chat : golden["chats"]) {
+    std::vector<Message> messages;
+    for (const auto& m : chat["messages"]) {
+      messages.push_back({m["role"].get<std::string>(), m["content"].get<std::string>()});
+    }
+    SCOPED_TRACE(chat["rendered"].get<std::string>());
+    const auto margins = chat["margins"].get<std::vector<double>>();
+    ASSERT_TRUE(model.engine->begin_chat(messages, {.sampler = {}, .max_tokens = 24, .ignore_eos = true}));
+    EXPECT_EQ(Ids(model.engine->prompt_ids().begin(), model.engine->prompt_ids().end()), chat["ids"].get<Ids>());
+    tests::expect_greedy(tests::run_to_end(*model.engine).ids, chat["greedy_tokens"].get<Ids>(), margins, 0.02);
+  }
+}
+
+struct FamilyAndSet {
+  const char* family;
+  const char* set;
+};
+class FamilyGoldenGpu : public testing::TestWithParam<FamilyAndSet> {};
+
+TEST_P(FamilyGoldenGpu, LogitsAndGreedyIds) {
+  const auto target = gpu::parse_target(GetParam().set);
+  ASSERT_TRUE(target);
+  expect_golden(GetParam().family, {.backend = Backend::gpu, .target = *target}, target->f16, 20);
+}
+
+std::vector<FamilyAndSet> families_and_sets() {
+  std::vector<FamilyAndSet> all;
+  for (const char* family : {"phi3", "qwen3", "qwen35", "qwen36", "qwen36q3"}) {
+    for (const char* set : {"cpu f32", "gpu f32", "gpu f16", "gpu f32 subgroups", "gpu f16 subgroups"}) {
+      all.push_back({family, set});
+    }
+  }
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(KernelSets, FamilyGoldenGpu, testing::ValuesIn(families_and_sets()), [](const auto& info) {
+  std::string name = std::string(info.param.family) + "_" + info.param.set;
+  for (char& c : name) c = c == ' ' ? '_' : c;
+  return name;
+});
+
+class FamilyLockstepGpu : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Families, FamilyLockstepGpu, testing::Values("phi3", "qwen3", "qwen35", "qwen36", "qwen36q3"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST_P(FamilyLockstepGpu, EveryOpAgrees) {
+  for (const char* set : {"cpu f32", "gpu f16 subgroups"}) {
+    gpu::LockstepReport report;
+    const auto model = tests::open_model(
+        model_of(GetParam()), {.backend = Backend::lockstep, .target = *gpu::parse_target(set), .report = &report});
+    const Ids ids = prompts_of(GetParam())[2].ids;
+    tests::generate(*model.engine, ids, {.sampler = {}, .max_tokens = 2, .ignore_eos = true});
+    EXPECT_FALSE(report.first_mismatch) << gpu::describe(*report.first_mismatch);
+    EXPECT_GE(report.n_ops, 50u);
+  }
+}
+
+// The same ids whatever the chunks, on the oracles; on a prompt longer than several of them.
+class FamilyChunks : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Families, FamilyChunks, testing::Values("phi3", "qwen35", "qwen36"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST_P(FamilyChunks, DoNotChangeTheResult) {
+  const Prompt prompt = prompts_of(GetParam()).at(5);
+  ASSERT_EQ(prompt.ids.size(), 131u);
+  for (const std::uint32_t max_rows : {1u, 3u, 16u, 130u, 256u}) {
+    const auto model =
+        tests::open_model(model_of(GetParam()), {.backend = Backend::reference, .max_rows = max_rows});
+    const auto logits = model.engine->compute_logits(prompt.ids, {});
+    ASSERT_TRUE(logits) << logits.error().text;
+    EXPECT_LT(tests::largest_difference(*logits, prompt.logits), k_f32_logits * tests::deviation(prompt.logits))
+        << max_rows << " rows a chunk";
+  }
+}
+
+}  // namespace
+}  // namespace ztvm::engine

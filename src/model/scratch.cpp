@@ -1,0 +1,104 @@
+#include "model/scratch.hpp"
+
+#include <algorithm>
+
+#include "kernels/argmax/argmax.hpp"
+#include "kernels/matmul/matmul.hpp"
+#include "kernels/sample/sample.hpp"
+
+namespace ztvm::model {
+namespace {
+
+// The widest of each activation over all layers. Zero: no layer has it.
+struct Widths {
+  std::uint32_t in = 0;
+  std::uint32_t q = 0;
+  std::uint32_t delta = 0;
+  std::uint32_t mixed = 0;
+  std::uint32_t hidden = 0;
+  std::uint32_t experts = 0;
+  std::uint32_t active = 0;
+  std::uint32_t expert_hidden = 0;  // of all choices of a row
+  bool shared = false;
+
+  void add(const AttentionSpec& attention) {
+    const std::uint32_t q_width = attention.n_heads * attention.head_dim;
+    const std::uint32_t kv_width = attention.n_kv_heads * attention.head_dim;
+    in = std::max(in, q_width * (attention.output_gate ? 2 : 1) + 2 * kv_width);
+    q = std::max(q, q_width);
+    mixed = std::max(mixed, q_width);
+  }
+  void add(const DeltaNetSpec& delta_net) {
+    in = std::max(in, delta_net.in_width());
+    q = std::max(q, delta_net.conv_channels());
+    delta = std::max(delta, delta_net.value_width());
+    mixed = std::max(mixed, delta_net.value_width());
+  }
+  void add(const MlpSpec& mlp) { hidden = std::max(hidden, mlp.ffn_dim); }
+  void add(const MoeSpec& moe) {
+    hidden = std::max(hidden, moe.shared_dim);
+    experts = std::max(experts, moe.n_experts);
+    active = std::max(active, moe.n_active);
+    expert_hidden = std::max(expert_hidden, moe.n_active * moe.expert_dim);
+    shared = shared || moe.shared_dim > 0;
+  }
+};
+
+Widths widths_of(const ModelSpec& spec) {
+  Widths widths;
+  for (const LayerSpec& layer : spec.layers) {
+    std::visit([&](const auto& part) { widths.add(part); }, layer.mixer);
+    std::visit([&](const auto& part) { widths.add(part); }, layer.ffn);
+  }
+  return widths;
+}
+
+}  // namespace
+
+ScratchPlan ScratchPlan::make(const ModelSpec& spec, gpu::Dtype activation, std::uint32_t max_rows,
+                              Buffers& buffers) {
+  using gpu::Dtype;
+  ScratchPlan plan;
+  const Widths widths = widths_of(spec);
+  // Tiles of rows read whole tiles, so that scratch is rounded up to one.
+  const std::uint64_t rows = round_up(max_rows, kernels::matmul_tile(max_rows));
+  const auto add = [&](gpu::Tensor Scratch::* member, std::string_view label, Dtype dtype, std::uint64_t n) {
+    if (n == 0) return;
+    plan.entries_.push_back(
+        {member, buffers.plan_elements(std::string(label), BufferRole::scratch, dtype, n), dtype});
+  };
+  add(&Scratch::x, "residual stream", Dtype::f32, rows * spec.dim);
+  add(&Scratch::normed, "normed", activation, rows * spec.dim);
+  add(&Scratch::in, "mixer input", activation, rows * widths.in);
+  add(&Scratch::q, "queries", activation, rows * widths.q);
+  add(&Scratch::delta, "delta rule result", Dtype::f32, rows * widths.delta);
+  add(&Scratch::mixed, "mixer result", activation, rows * widths.mixed);
+  add(&Scratch::hidden, "feed-forward hidden", activation, rows * widths.hidden);
+  add(&Scratch::router, "router logits", Dtype::f32, widths.experts == 0 ? 0 : rows * (widths.experts + 1));
+  add(&Scratch::expert_ids, "chosen experts", Dtype::u32, rows * widths.active);
+  add(&Scratch::expert_shares, "shares of experts", Dtype::f32, rows * widths.active);
+  add(&Scratch::group_offsets, "expert groups", Dtype::u32, widths.experts == 0 ? 0 : widths.experts + 1);
+  add(&Scratch::group_pairs, "pairs by expert", Dtype::u32, rows * widths.active);
+  add(&Scratch::expert_hidden, "experts hidden", activation, rows * widths.expert_hidden);
+  add(&Scratch::expert_out, "experts result", Dtype::f32, rows * widths.active * spec.dim);
+  add(&Scratch::shared_out, "shared expert result", Dtype::f32, widths.shared ? rows * spec.dim : 0);
+  add(&Scratch::last, "normed last row", activation, spec.dim);
+  add(&Scratch::logits, "logits", Dtype::f32, spec.vocab);
+  add(&Scratch::candidates, "candidates", Dtype::u32, 4ull * div_up(spec.n_valid_ids, kernels::k_argmax_block));
+  const kernels::SampleSizes sizes = kernels::sample_sizes(spec.n_valid_ids);
+  add(&Scratch::maxima, "sampler maxima", Dtype::u32, sizes.maxima);
+  add(&Scratch::bounds, "sampler bounds", Dtype::f32, 2);
+  add(&Scratch::weights, "sampler weights", Dtype::f32, sizes.candidates);
+  add(&Scratch::indices, "sampler indices", Dtype::u32, sizes.candidates);
+  add(&Scratch::counts, "sampler counts", Dtype::u32, sizes.counts);
+  add(&Scratch::masses, "sampler masses", Dtype::f32, sizes.masses);
+  return plan;
+}
+
+Scratch ScratchPlan::bind(const Buffers& buffers) const {
+  Scratch scratch;
+  for (const Entry& entry : entries_) scratch.*entry.member = buffers.tensor(entry.slot, entry.dtype);
+  return scratch;
+}
+
+}  // namespace ztvm::model

@@ -1,0 +1,57 @@
+#pragma once
+// Activations of one pass, planned once and shared by all layers: each as wide as the widest layer needs it.
+#include <cstdint>
+
+#include "gpu/op.hpp"
+#include "model/buffers.hpp"
+#include "model/spec.hpp"
+
+namespace ztvm::model {
+
+// [max_rows, width] each, unless said otherwise; "activation" is the target's type, f16 or f32.
+struct Scratch {
+  gpu::Tensor x;       // [max_rows, dim] f32, the residual stream
+  gpu::Tensor normed;  // [max_rows, dim] activation, input of a mixer or feed-forward part
+  gpu::Tensor in;      // activation, fused input projection of a mixer
+  gpu::Tensor q;       // activation, rotated queries; convolved q, k, v of DeltaNet
+  gpu::Tensor delta;   // [max_rows, value width] f32, result of the delta rule
+  gpu::Tensor mixed;   // activation, what a mixer gives to its output projection
+  gpu::Tensor hidden;  // activation, inside a dense feed-forward part or a shared expert
+  gpu::Tensor last;    // [1, dim] activation, normed last row
+  gpu::Tensor logits;  // [vocab] f32
+  // Of a mixture of experts; pairs are (row, choice).
+  gpu::Tensor router;         // [max_rows, experts + 1] f32 logits, the shared expert's gate last
+  gpu::Tensor expert_ids;     // [max_rows, n_active] u32
+  gpu::Tensor expert_shares;  // [max_rows, n_active] f32
+  gpu::Tensor group_offsets;  // [experts + 1] u32
+  gpu::Tensor group_pairs;    // [max_rows n_active] u32
+  gpu::Tensor expert_hidden;  // [max_rows n_active, expert_dim] activation
+  gpu::Tensor expert_out;     // [max_rows n_active, dim] f32
+  gpu::Tensor shared_out;     // [max_rows, dim] f32
+  // Of argmax and sample, see kernels/sample/sample.hpp.
+  gpu::Tensor candidates;
+  gpu::Tensor maxima;
+  gpu::Tensor bounds;
+  gpu::Tensor weights;
+  gpu::Tensor indices;
+  gpu::Tensor counts;
+  gpu::Tensor masses;
+};
+
+// Plans them, then binds them once allocated.
+class ScratchPlan {
+ public:
+  static ScratchPlan make(const ModelSpec& spec, gpu::Dtype activation, std::uint32_t max_rows, Buffers& buffers);
+  Scratch bind(const Buffers& buffers) const;
+
+ private:
+  // One entry of Scratch: where it is, and the slot it gets.
+  struct Entry {
+    gpu::Tensor Scratch::* member = nullptr;
+    Slot slot{};
+    gpu::Dtype dtype = gpu::Dtype::f32;
+  };
+  std::vector<Entry> entries_;
+};
+
+}  // namespace ztvm::model

@@ -1,0 +1,49 @@
+#pragma once
+// What tests of downloads share: a clock on which waiting takes no time, small pieces, bytes that are easy to check.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/download/fetcher.hpp"
+#include "http_test_server.hpp"
+#include "read_file.hpp"
+#include "temp_folder.hpp"
+
+namespace ztvm::test {
+
+// Bytes that differ from place to place and with `seed`.
+inline std::string make_content(std::size_t n_bytes, std::uint32_t seed = 1) {
+  std::string content(n_bytes, '\0');
+  std::uint32_t state = seed * 2654435761u + 1;
+  for (char& c : content) {
+    state = state * 1664525u + 1013904223u;
+    c = static_cast<char>(state >> 24);
+  }
+  return content;
+}
+
+inline std::string read_all(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+// Real time counts nothing; only waits move the clock.
+struct FetchClock {
+  double now_ms = 0;
+  double slept_ms = 0;
+
+  app::FetchOptions options() {
+    app::FetchOptions options;
+    options.piece_bytes = 1000;
+    options.http = {.connect_ms = 5000, .slow_bytes = 1, .slow_s = 20};
+    options.backoff = {.n_tries = 4, .first_ms = 500, .max_ms = 30'000, .max_asked_ms = 300'000};
+    options.now_ms = [this] { return now_ms; };
+    options.sleep_ms = [this](double ms) {
+      now_ms += ms;
+      slept_ms += ms;
+    };
+    return options;
+  }
+};
+
+}  // namespace ztvm::test
