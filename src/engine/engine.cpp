@@ -12,11 +12,15 @@
 namespace ztvm::engine {
 namespace {
 
+constexpr std::uint64_t k_lockstep_bytes = 512ull << 20;  // of a wasm module's 4 GiB
+
 std::unique_ptr<gpu::Executor> make_executor(gpu::Device& device, const EngineOptions& options) {
   switch (options.backend) {
     case Backend::gpu: break;
     case Backend::reference: return gpu::make_reference_executor(*device.as_host());
     case Backend::lockstep: return gpu::make_lockstep_executor(device, *options.report);
+    case Backend::lockstep_async:
+      return gpu::make_async_lockstep_executor(device, *options.report, k_lockstep_bytes);
   }
   return gpu::make_gpu_executor(device);
 }
@@ -34,7 +38,8 @@ class EngineImpl final : public Engine {
       : device_(device),
         options_(std::move(options)),
         started_ms_(options_.now_ms()),
-        loader_(device, model, {.context = options_.context, .max_rows = options_.max_rows, .target = target}) {}
+        loader_(device, model,
+                {.context = options_.context, .max_rows = options_.max_rows, .target = target}) {}
 
   std::optional<load::WantedRange> wanted() const override;
   Result<void> supply(Bytes bytes, std::uint64_t n_file_bytes) override {
@@ -82,15 +87,17 @@ class EngineImpl final : public Engine {
   double first_token_ms_ = 0.0;
 };
 
-std::optional<load::WantedRange> EngineImpl::wanted() const { return model_ ? std::nullopt : loader_.wanted(); }
+std::optional<load::WantedRange> EngineImpl::wanted() const {
+  return model_ ? std::nullopt : loader_.wanted();
+}
 
 void EngineImpl::build() {
   model_ = loader_.take();
   state_ = model_->decoder.state(model_->buffers);
   passes_ = std::make_unique<Passes>(make_executor(device_, options_), model_->decoder,
                                      model::Weights(model_->weights, model_->buffers), model_->buffers);
-  session_ =
-      std::make_unique<Session>(device_, *passes_, state_, model_->spec, model_->context, model_->text.stop_ids);
+  session_ = std::make_unique<Session>(device_, *passes_, state_, model_->spec, model_->context,
+                                       model_->text.stop_ids);
 }
 
 Result<bool> EngineImpl::ready() {
@@ -120,9 +127,9 @@ Result<void> EngineImpl::begin_chat(std::span<const Message> messages, const Gen
         "The model has no chat template that this engine knows; continue plain text instead (--raw).");
   }
   auto segments = text::render_chat(*model_->text.chat_template, {.messages = to_json(messages),
-                                                             .tools = nullptr,
-                                                             .add_generation_prompt = true,
-                                                             .enable_thinking = false});
+                                                                  .tools = nullptr,
+                                                                  .add_generation_prompt = true,
+                                                                  .enable_thinking = false});
   if (!segments) return forward(segments);
   return begin_ids(text::encode_chat(model_->text.tokenizer, *segments, text::ChatEncoding::safe), options);
 }
@@ -187,7 +194,8 @@ Result<std::unique_ptr<Engine>> Engine::open(gpu::Device& device, const ModelNam
   check(options.now_ms != nullptr, "the engine is given a clock");
   check((options.backend == Backend::reference) == (device.as_host() != nullptr),
         "the reference backend, and only it, runs on a host device");
-  check(options.backend != Backend::lockstep || options.report != nullptr, "lockstep is given a report");
+  const bool is_lockstep = options.backend == Backend::lockstep || options.backend == Backend::lockstep_async;
+  check(!is_lockstep || options.report != nullptr, "lockstep is given a report");
   const gpu::Target target = options.target.value_or(gpu::choose_target(device.caps()));
   if (!gpu::supports(device.caps(), target)) {
     return fail(ErrorCode::unsupported, fmt::format("Adapter \"{}\" cannot run kernel set \"{}\".",

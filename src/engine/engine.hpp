@@ -19,17 +19,18 @@ namespace ztvm::engine {
 
 enum class Backend : std::uint8_t {
   gpu,
-  reference,  // the oracles on the CPU; the device is a gpu::HostDevice
-  lockstep,   // both, op by op, compared; natively only
+  reference,       // the oracles on the CPU; the device is a gpu::HostDevice
+  lockstep,        // both, op by op, compared; natively only
+  lockstep_async,  // the same for a browser: as many ops as fit in memory at a time
 };
 
 struct EngineOptions {
-  std::uint32_t context = 0;  // tokens; 0: the model's own, at most default_context() of model_plan.hpp
+  std::uint32_t context = 0;   // tokens; 0: the model's own, at most default_context() of model_plan.hpp
   std::uint32_t max_rows = 0;  // rows of a prefill chunk; 0: chosen for the kernel set
   Backend backend = Backend::gpu;
   std::optional<gpu::Target> target;      // kernel set; none: chosen for the adapter
   std::function<double()> now_ms;         // monotonic clock of the host
-  gpu::LockstepReport* report = nullptr;  // filled by Backend::lockstep, outlives the engine
+  gpu::LockstepReport* report = nullptr;  // filled by lockstep, outlives the engine
 };
 
 // Takes the residual stream after the embedding (layer 0) and after each layer, for some rows of a sequence:
@@ -66,7 +67,8 @@ struct StepEvent {
 class Engine {
  public:
   // Starts opening a model. The device outlives the engine.
-  static Result<std::unique_ptr<Engine>> open(gpu::Device& device, const ModelName& model, EngineOptions options);
+  static Result<std::unique_ptr<Engine>> open(gpu::Device& device, const ModelName& model,
+                                              EngineOptions options);
   virtual ~Engine() = default;
 
   // The next range to supply, or nothing once everything was read. At most 8 MiB after the headers.
