@@ -1,4 +1,5 @@
 // What a page can ask of an engine. Engine (in this thread) and EngineClient (in a worker) both implement EngineApi.
+import type { Caps } from './adapter.ts';
 import type { EngineError } from './errors.ts';
 
 export interface Message {
@@ -53,6 +54,34 @@ export interface ModelSource {
 export interface LoadOptions {
   /** Tokens that the conversation may have; absent: the engine chooses. */
   context?: number;
+  /** Every op is compared with its oracle: slow, for runLockstep(). */
+  lockstep?: boolean;
+}
+
+/** The adapter, and the kernels chosen for it. */
+export interface About {
+  adapter: Caps;
+  kernel_set: string;
+  why: string;
+}
+
+/** A case of the self-test that is over: fine without `mismatch` and `error`, which are sentences. */
+export interface CaseOutcome {
+  index: number;
+  n_cases: number;
+  kernel: string;
+  name: string;
+  n_ops: number;
+  mismatch?: string;
+  error?: string;
+}
+
+/** Ops compared with their oracles; how many different ones, of all that the model has; the first that differs. */
+export interface LockstepReport {
+  n_ops: number;
+  n_different: number;
+  n_recorded: number;
+  mismatch?: string;
 }
 
 /** What a model takes on the GPU, in bytes; known before any weight is read. */
@@ -96,6 +125,11 @@ export interface EngineApi {
   /** Reads the weights of the opened model and compiles its kernels. */
   load(onProgress: (progress: Progress) => void): Promise<LoadedModel>;
   generate(request: GenerateRequest): AsyncIterable<GenerateEvent>;
+  about(): Promise<About>;
+  /** Runs the kernels' cases, the quick ones or all; before a model is opened. */
+  selfTest(quickOnly: boolean, onCase: (outcome: CaseOutcome) => void): Promise<void>;
+  /** Compares a model that was opened with `lockstep`, op by op. */
+  lockstep(onReport: (report: LockstepReport) => void): Promise<LockstepReport>;
   /** Ends the running answer; its iterator then yields an `end` event with finish "interrupted". */
   stop(): void;
   close(): void;

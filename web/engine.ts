@@ -1,10 +1,11 @@
 // The engine in this thread: opens the GPU, feeds a model file to the wasm module, and makes answers.
 import { type Caps, openDevice } from './adapter.ts';
-import type { EngineApi, FinishReason, GenerateEvent, GenerateRequest, LoadedModel, LoadOptions, MemoryPlan,
-              ModelSource, Progress, Timings } from './api.ts';
+import type { About, CaseOutcome, EngineApi, FinishReason, GenerateEvent, GenerateRequest, LoadedModel, LoadOptions,
+              LockstepReport, MemoryPlan, ModelSource, Progress, Timings } from './api.ts';
 import { asEngineError, EngineError } from './errors.ts';
 import { ModelFiles } from './model_files.ts';
 import { WasmModule } from './module.ts';
+import { runLockstep, runSelfTest } from './self_checks.ts';
 
 /** Engine::wanted() never asks for more after the headers. */
 const supplyBytes = 8 << 20;
@@ -117,6 +118,19 @@ export class Engine implements EngineApi {
       if (!finished) await this.abandon();
       this.busy = false;
     }
+  }
+
+  async about(): Promise<About> {
+    const { set, why } = this.module.call<{ set: string; why: string }>('ztvm_kernel_set');
+    return { adapter: this.caps, kernel_set: set, why };
+  }
+
+  async selfTest(quickOnly: boolean, onCase: (outcome: CaseOutcome) => void): Promise<void> {
+    await runSelfTest(this.module, quickOnly, onCase);
+  }
+
+  lockstep(onReport: (report: LockstepReport) => void): Promise<LockstepReport> {
+    return runLockstep(this.module, (request) => this.generate(request), onReport);
   }
 
   stop(): void {

@@ -1,8 +1,7 @@
 // Runs an Engine in a worker, so that the page never waits for it. Messages: rpc.ts.
-import type { GenerateEvent, Progress } from './api.ts';
 import { asEngineError, EngineError } from './errors.ts';
 import { Engine } from './engine.ts';
-import type { FromWorker, ToWorker } from './rpc.ts';
+import type { CallEvent, FromWorker, ToWorker } from './rpc.ts';
 
 let engine: Engine | undefined;
 
@@ -19,7 +18,7 @@ async function run(message: ToWorker): Promise<unknown> {
     return undefined;
   }
   if (!engine) throw new EngineError('internal', 'The worker has no engine yet.');
-  const report = (event: Progress | GenerateEvent) => send({ type: 'event', id: message.id, event });
+  const report = (event: CallEvent) => send({ type: 'event', id: message.id, event });
   switch (message.method) {
     case 'open':
       return engine.open(message.source, message.options, report);
@@ -28,6 +27,12 @@ async function run(message: ToWorker): Promise<unknown> {
     case 'generate':
       for await (const event of engine.generate(message.request)) report(event);
       return undefined;
+    case 'about':
+      return engine.about();
+    case 'selfTest':
+      return engine.selfTest(message.quickOnly, report);
+    case 'lockstep':
+      return engine.lockstep(report);
     case 'stop':
       return engine.stop();
   }

@@ -5,7 +5,7 @@ import { EngineClient } from '../client.ts';
 import { asEngineError, EngineError } from '../errors.ts';
 import { hideCard, loadReporter, showCard, showFailure } from './card.ts';
 import { loadSettings, loadTurns, saveSettings, saveTurns, type Turn } from './conversation.ts';
-import { byId, formatBytes } from './dom.ts';
+import { byId, formatAbout, formatBytes } from './dom.ts';
 import { AnswerView, showTurn, showTurns } from './messages.ts';
 import { askToPersist, describePlan, memoryWarning, storageWarning } from './memory.ts';
 import { askedContext, findModel, listModels, type SiteModel } from './models.ts';
@@ -75,9 +75,20 @@ async function start(): Promise<void> {
   client = undefined;
   hideCard();
   setState('starting', 'Looking for your GPU …');
+  models = await listModels();
   try {
-    models = await listModels();
     fillModels();
+  } catch (error) {
+    setState('failed', '');
+    showCard({
+      kind: 'failure',
+      title: 'There is no such model here',
+      text: asEngineError(error).message,
+      action: { label: 'Choose a model', run: () => modelSelect.showPicker() },
+    });
+    return;
+  }
+  try {
     client = await EngineClient.create(new URL(wasmUrl, location.href));
     client.onLost = fail;
     if (settings.loaded.includes(chosenModel().alias) || sendWhenReady) await load();
@@ -106,8 +117,13 @@ function fillModels(): void {
   modelSelect.value = findModel(models, asked ?? remembered).alias;
 }
 
-function labelOf({ name, bytes, memoryBytes }: SiteModel): string {
-  return [name, formatBytes(bytes), memoryBytes > 0 ? `${formatBytes(memoryBytes)} of memory` : ''].filter((x) => x).join(' · ');
+function labelOf(model: SiteModel): string {
+  const memory = model.memoryBytes > 0 ? `${formatAbout(model.memoryBytes)} of memory` : '';
+  return [model.name, sizeOf(model), memory].filter((part) => part).join(' · ');
+}
+
+function sizeOf({ bytes, isLocal }: SiteModel): string {
+  return isLocal ? formatBytes(bytes) : formatAbout(bytes);
 }
 
 function chosenModel(): SiteModel {
@@ -118,11 +134,11 @@ function offerModel(): void {
   const model = chosenModel();
   goOn = load;
   setState('idle', 'The model is loaded once and then kept in this browser.');
-  const memory = model.memoryBytes > 0 ? ` · about ${formatBytes(model.memoryBytes)} of GPU memory` : '';
+  const memory = model.memoryBytes > 0 ? ` · about ${formatAbout(model.memoryBytes)} of GPU memory` : '';
   showCard({
     kind: 'offer',
     title: model.name,
-    text: `${formatBytes(model.bytes)} to download${memory}`,
+    text: `${sizeOf(model)} to download${memory}`,
     ...(model.about ? { detail: model.about } : {}),
     action: { label: 'Load model', run: () => void load() },
   });

@@ -15,6 +15,8 @@ export interface SiteModel {
   /** It lies on this site. */
   isLocal: boolean;
   source: ModelSource;
+  /** Where this site has the reference's answers to prompts, for the validate page. */
+  goldenUrl?: string;
 }
 
 type Known = (typeof table)[number];
@@ -62,12 +64,14 @@ async function listLocal(): Promise<SiteModel[]> {
   return Array.isArray(models) ? models.flatMap(localModel) : [];
 }
 
-/** An entry of the server's list: {alias, name, bytes} and `file` below models/, or `files` of a folder. */
+/** An entry of the server's list: {alias, name, bytes} and `file` below models/, or `files` of a folder; `golden` where
+ *  the reference's answers are. */
 function localModel(value: unknown): SiteModel[] {
-  const { alias, name, file, files, bytes } = (value ?? {}) as Record<string, unknown>;
+  const { alias, name, file, files, bytes, golden } = (value ?? {}) as Record<string, unknown>;
   if (typeof alias !== 'string' || typeof name !== 'string' || typeof bytes !== 'number') return [];
   const known = table.find((row) => row.alias === alias);
-  const model = { ...describe(known), alias, name, bytes, isLocal: true };
+  const goldenUrl = typeof golden === 'string' ? { goldenUrl: siteUrl(golden) } : {};
+  const model = { ...describe(known), alias, name, bytes, isLocal: true, ...goldenUrl };
   if (typeof file === 'string') {
     return [{ ...model, source: { name, url: siteUrl(`models/${file}`), nBytes: bytes } }];
   }
