@@ -2,6 +2,7 @@
 // hidden states of every layer, greedy ids, chats; on the oracles and on every kernel set; chunk sizes; prefix reuse.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "support/golden_model.hpp"
@@ -60,9 +61,11 @@ double logits_bound(const Prompt& prompt, bool f16) {
   return f16 ? std::max(4.0 * prompt.f16_noise, 0.05) : k_f32_logits;
 }
 
-void expect_golden(const std::string& family, const OpenOptions& options, bool f16, std::uint32_t n_tokens) {
+void expect_golden(const std::string& family, const OpenOptions& options, bool f16, std::uint32_t n_tokens,
+                   const std::vector<std::string>& names = {}) {
   const auto model = tests::open_model(model_of(family), options);
   for (const Prompt& prompt : prompts_of(family)) {
+    if (!names.empty() && std::ranges::find(names, prompt.name) == names.end()) continue;
     SCOPED_TRACE(prompt.name);
     const auto logits = model.engine->compute_logits(prompt.ids, {});
     ASSERT_TRUE(logits) << logits.error().text;
@@ -125,9 +128,15 @@ TEST_P(FamilyGolden, ChatsRenderAndStop) {
     }
     SCOPED_TRACE(chat["rendered"].get<std::string>());
     const auto margins = chat["margins"].get<std::vector<double>>();
+    auto want = chat["greedy_tokens"].get<Ids>();
+    // The reference may choose an id that no token has; the engine never does, so the paths part there.
+    const auto n_active = golden["active_vocab_size"].get<std::uint32_t>();
+    want.erase(std::ranges::find_if(want, [&](std::uint32_t id) { return id >= n_active; }), want.end());
     ASSERT_TRUE(model.engine->begin_chat(messages, {.sampler = {}, .max_tokens = 24, .ignore_eos = true}));
     EXPECT_EQ(Ids(model.engine->prompt_ids().begin(), model.engine->prompt_ids().end()), chat["ids"].get<Ids>());
-    tests::expect_greedy(tests::run_to_end(*model.engine).ids, chat["greedy_tokens"].get<Ids>(), margins, 0.02);
+    Ids got = tests::run_to_end(*model.engine).ids;
+    got.resize(want.size());
+    tests::expect_greedy(got, want, margins, 0.02);
   }
 }
 
@@ -140,7 +149,9 @@ class FamilyGoldenGpu : public testing::TestWithParam<FamilyAndSet> {};
 TEST_P(FamilyGoldenGpu, LogitsAndGreedyIds) {
   const auto target = gpu::parse_target(GetParam().set);
   ASSERT_TRUE(target);
-  expect_golden(GetParam().family, {.backend = Backend::gpu, .target = *target}, target->f16, 20);
+  // A single token, one over a page border in its answer, one of more than a prefill chunk: the sets take minutes.
+  expect_golden(GetParam().family, {.backend = Backend::gpu, .target = *target}, target->f16, 10,
+                {"p001", "p016", "p131"});
 }
 
 std::vector<FamilyAndSet> families_and_sets() {

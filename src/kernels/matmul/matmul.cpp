@@ -83,6 +83,46 @@ void record_rows4(gpu::Recording& recording, std::string_view name, const Matmul
   }
 }
 
+// One row on a GPU: a workgroup owns four weight rows.
+bool takes_gpu_row(const gpu::Recording& recording, const Matmul& args) {
+  return !recording.target.cpu && (recording.max_rows == 1 || args.rows == Rows::last);
+}
+
+// Threads that share a weight row's groups: enough workgroups keep a GPU busy with one subgroup each; fewer and longer
+// rows are spread over more threads.
+std::uint32_t gpu_row_workgroup(const MatmulShape& shape, std::uint32_t n_workgroups) {
+  const std::uint32_t n_groups = shape.dim / k_quant_group;
+  std::uint32_t workgroup = 32;
+  while (workgroup < 256 && workgroup < n_groups && n_workgroups * workgroup < 132u * 1024u) workgroup *= 2;
+  return workgroup;
+}
+
+void record_gpu_row(gpu::Recording& recording, std::string_view name, const Matmul& args,
+                    const MatrixPart& part, const MatmulShape& shape) {
+  const std::uint32_t per_workgroup = shape.epilogue == Epilogue::swiglu ? 2 : 4;
+  const std::uint32_t n_workgroups = div_up(shape.n_out, per_workgroup);
+  gpu::Program program = {.body = "matmul_gpu_row",
+                          .parts = {"step", epilogue_part(shape.epilogue),
+                                    recording.target.subgroups ? "reduce_subgroup" : "reduce_workgroup"},
+                          .consts = shape_consts(shape)};
+  switch (shape.kind) {
+    case QuantKind::q4: program.parts.push_back("row_q4"); break;
+    case QuantKind::q8: program.parts.push_back("row_q8"); break;
+    default: program.parts.insert(program.parts.end(), {"row_any", "quads", weights_part(shape.kind)});
+  }
+  program.consts.push_back(gpu::const_u32("N_OUT", shape.n_out));
+  program.consts.push_back(gpu::const_u32("WORKGROUP", gpu_row_workgroup(shape, n_workgroups)));
+  const gpu::Grid linear = gpu::linear_grid(n_workgroups);
+  recording.ops.push_back({
+      .name = std::string(name),
+      .program = std::move(program),
+      .bindings = bindings_of(args, part),
+      .grid = {.x = linear.x, .y = 1, .z = linear.y},
+      .oracle = [shape](std::span<const gpu::HostView> views) { matmul_reference(views, shape); },
+      .tolerance = gpu::sum_tolerance(shape.dim, args.out.dtype),
+  });
+}
+
 // Any number of rows: workgroups or threads own a column and a tile of rows.
 void record_tiles(gpu::Recording& recording, std::string_view name, const Matmul& args,
                   const MatrixPart& part, const MatmulShape& shape) {
@@ -130,6 +170,8 @@ void matmul(gpu::Recording& recording, std::string_view name, const Matmul& args
                                .rows = args.rows};
     if (const auto plan = plan_rows4(recording, args, part)) {
       record_rows4(recording, name, args, part, shape, *plan);
+    } else if (takes_gpu_row(recording, args)) {
+      record_gpu_row(recording, name, args, part, shape);
     } else {
       record_tiles(recording, name, args, part, shape);
     }

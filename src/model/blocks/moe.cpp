@@ -1,6 +1,5 @@
 #include "model/blocks/moe.hpp"
 
-#include "kernels/combine/combine.hpp"
 #include "kernels/expert_matmul/expert_matmul.hpp"
 #include "kernels/group_experts/group_experts.hpp"
 #include "kernels/matmul/matmul.hpp"
@@ -90,6 +89,7 @@ void record_moe(const LayerContext& context, const MoeSpec& spec, const MoeWeigh
                           .groups = groups,
                           .out = scratch.expert_out});
   if (spec.shared_dim > 0) record_shared_expert(context, weights);
+#if 0
   kernels::Combine combine = {.dim = context.spec.dim,
                               .top_k = spec.n_active,
                               .step = context.step,
@@ -100,6 +100,7 @@ void record_moe(const LayerContext& context, const MoeSpec& spec, const MoeWeigh
     combine.shared = {.logits = scratch.router, .stride = router_stride, .gate_column = spec.n_experts, .out = scratch.shared_out};
   }
   kernels::combine(context.recording, context.name("sum of experts"), combine);
+#endif
 }
 
 }  // namespace ztvm::model
