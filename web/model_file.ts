@@ -57,7 +57,9 @@ export class ModelFile {
   static async open(request: FileRequest, host: FileHost): Promise<ModelFile | undefined> {
     const file = new ModelFile(request, host);
     try {
-      return (await file.find()) ? file : undefined;
+      if (await file.find()) return file;
+      file.close();
+      return undefined;
     } catch (error) {
       file.close();
       throw error;
@@ -97,11 +99,12 @@ export class ModelFile {
     await this.store?.commit().catch((error: unknown) => this.stopKeeping(error));
   }
 
-  /** Forgets what is stored of the file: it is no good. */
+  /** The contents are no good: forgets what is stored of them, and what WebLLM has is not used again. */
   async evict(): Promise<void> {
     await this.store?.discard();
     await this.hashes?.remove();
     this.store = this.hashes = undefined;
+    if (this.cached) await this.note('distrusted');
   }
 
   close(): void {
@@ -122,9 +125,10 @@ export class ModelFile {
       this.store = await PieceStore.open(log).catch((error: unknown) => this.give(error));
       this.nBytes = log.identity.nBytes;
       if (this.store && log.enough) return true;
+      if (this.store) return this.ask();
       log = undefined;
     }
-    const blob = await findCached(url, nBytes);
+    const blob = log?.kind === 'distrusted' ? undefined : await findCached(url, nBytes);
     if (blob) {
       await this.useCached(blob, log);
       return true;
@@ -138,8 +142,6 @@ export class ModelFile {
     this.place = 'cache';
     this.cached = new CachedFile(blob);
     this.nBytes = blob.size;
-    await this.store?.discard();
-    this.store = undefined;
     if (log?.kind === 'hashes' && log.identity.nBytes === blob.size) {
       this.hashes = log;
       return;
@@ -164,7 +166,7 @@ export class ModelFile {
         if (!optional || !(error instanceof EngineError) || error.code !== 'not_found') throw error;
       }
     }
-    await this.noteMissing();
+    if (addresses.length > 0) await this.note('missing');
     return false;
   }
 
@@ -196,10 +198,11 @@ export class ModelFile {
     this.store = await PieceStore.create(identity).catch((error: unknown) => this.give(error));
   }
 
-  private async noteMissing(): Promise<void> {
+  /** A log that only says something of the file. */
+  private async note(kind: 'missing' | 'distrusted'): Promise<void> {
     if (!this.host.keeps) return;
     const identity = { url: this.request.url, nBytes: 0, version: '' };
-    const log = await PieceLog.create(identity, 'missing').catch((error: unknown) => this.give(error));
+    const log = await PieceLog.create(identity, kind).catch((error: unknown) => this.give(error));
     log?.close();
   }
 

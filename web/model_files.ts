@@ -2,7 +2,6 @@
 import type { ModelSource } from './api.ts';
 import { EngineError } from './errors.ts';
 import { type FileHost, type FileRequest, ModelFile, type Place } from './model_file.ts';
-import { PieceLog } from './piece_log.ts';
 
 /** A file that is read in one go. */
 export interface WholeFile {
@@ -21,7 +20,8 @@ export class ModelFiles {
   private readonly url: string;
   private readonly host: FileHost;
   private readonly opened = new Map<string, ModelFile>();
-  private readonly wholeUrls: string[] = [];
+  /** Small files, whose contents may be what the engine refuses. */
+  private readonly wholes = new Map<string, FileRequest>();
   private currentUrl = '';
   /** This site has had a file of the folder, or has lacked one that must exist. */
   private localKnown: 'has' | 'lacks' | undefined;
@@ -60,10 +60,15 @@ export class ModelFiles {
 
   /** The engine refuses the contents: forgets the file being read and the small ones, so that they are fetched anew. */
   async evict(): Promise<void> {
+    const current = this.opened.get(this.currentUrl);
+    await current?.evict();
+    this.opened.delete(this.currentUrl);
     this.close();
-    for (const url of [...this.wholeUrls, this.currentUrl]) {
-      const log = url ? await PieceLog.find(url, undefined).catch(() => undefined) : undefined;
-      await log?.remove();
+    for (const request of this.wholes.values()) {
+      // Without addresses: what is not in this browser stays away.
+      const file = await ModelFile.open({ ...request, addresses: [] }, this.host).catch(() => undefined);
+      await file?.evict();
+      file?.close();
     }
   }
 
@@ -82,10 +87,10 @@ export class ModelFiles {
       file = await ModelFile.open(request, this.host);
       if (!file) return undefined;
       this.opened.set(url, file);
+      if (whole) this.wholes.set(url, request);
     }
     this.currentUrl = url;
     this.look(file, whole === undefined || !whole.optional);
-    if (whole) this.wholeUrls.push(url);
     if (whole && file.nBytes > whole.maxBytes) {
       throw new EngineError('corrupt_file', `${url} has ${file.nBytes} bytes, expected at most ${whole.maxBytes}.`);
     }

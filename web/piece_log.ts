@@ -12,8 +12,12 @@ export interface FileIdentity {
   version: string;
 }
 
-/** data: pieces lie beside the log. hashes: the bytes lie elsewhere and are only judged. missing: no server has it. */
-export type LogKind = 'data' | 'hashes' | 'missing';
+/**
+ * data: pieces lie beside the log. hashes: the bytes lie in WebLLM's cache and are only judged. distrusted: what lies
+ * there is no good. missing: no server has the file.
+ */
+const kinds = ['data', 'hashes', 'distrusted', 'missing'] as const;
+export type LogKind = (typeof kinds)[number];
 
 const logFormat = 1;
 
@@ -121,9 +125,9 @@ export function parseHeader(line: string): { kind: LogKind; identity: FileIdenti
   try {
     const { format, piece_bytes, kind = 'data', url, nBytes, version } = JSON.parse(line) as Record<string, unknown>;
     if (format !== logFormat || piece_bytes !== pieceBytes) return undefined;
-    if (kind !== 'data' && kind !== 'hashes' && kind !== 'missing') return undefined;
+    if (!kinds.includes(kind as LogKind)) return undefined;
     if (typeof url !== 'string' || typeof nBytes !== 'number' || typeof version !== 'string') return undefined;
-    return { kind, identity: { url, nBytes, version } };
+    return { kind: kind as LogKind, identity: { url, nBytes, version } };
   } catch {
     return undefined;
   }

@@ -278,6 +278,20 @@ test('contents that the engine refuses are not kept', async () => {
   assert.ok(hub.asked.some((line) => line.startsWith('shard_1')));
 });
 
+test("contents of WebLLM's cache that the engine refuses are fetched from the network next time", async () => {
+  await cache('config.json', 'webllm/config');
+  await cache('shard_1.bin');
+  await load({ evict: true });
+  hub.asked = [];
+  const result = await load();
+  assert.deepEqual(result.hashes, hashes, JSON.stringify(result));
+  assert.ok(hub.asked.includes('config.json'), hub.asked.join());
+  assert.ok(hub.asked.some((line) => line.startsWith('shard_1')), hub.asked.join());
+  hub.asked = [];
+  assert.equal((await load()).fromStorage, true);
+  assert.deepEqual(hub.asked, []);
+});
+
 test('stored models are listed with their sizes and can be deleted', async () => {
   await page.evaluate(async () => {
     for (const { url } of await lab.listStored()) await lab.deleteStored(url);

@@ -180,7 +180,8 @@ async function loadWeights(model: SiteModel, engine: EngineClient, detail: strin
   setState('loading', '');
   try {
     const loaded = await engine.load(loadReporter(model.name, detail));
-    settings.loaded = [...new Set([...settings.loaded, model.alias])];
+    // What is not kept is not downloaded again unasked.
+    if (!loaded.note) settings.loaded = [...new Set([...settings.loaded, model.alias])];
     saveSettings(settings);
     hideCard();
     setState('ready', describeModel(loaded));

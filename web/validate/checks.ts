@@ -24,9 +24,14 @@ async function withEngine(work: (engine: EngineClient) => Promise<void>): Promis
   }
 }
 
-export function checkKernels(report: Report, quickOnly: boolean, tell: Tell): Promise<void> {
+export function describeAdapter(report: Report): Promise<void> {
   return withEngine(async (engine) => {
     report.about = await engine.about();
+  });
+}
+
+export function checkKernels(report: Report, quickOnly: boolean, tell: Tell): Promise<void> {
+  return withEngine(async (engine) => {
     await engine.selfTest(quickOnly, (outcome) => {
       addCase(report.checks, outcome);
       const { index, n_cases, kernel, name } = outcome;

@@ -2,11 +2,12 @@
 import { byId, formatBytes, make } from '../chat/dom.ts';
 import { findModel, listModels, type SiteModel } from '../chat/models.ts';
 import { asEngineError } from '../errors.ts';
-import { checkGoldens, checkKernels, checkOps } from './checks.ts';
+import { checkGoldens, checkKernels, checkOps, describeAdapter } from './checks.ts';
 import { asText, facts, isFine, type Report, verdict } from './report.ts';
 
 const form = byId<HTMLFormElement>('form');
 const modelSelect = byId<HTMLSelectElement>('model');
+const kernels = byId<HTMLInputElement>('kernels');
 const allCases = byId<HTMLInputElement>('all');
 const runButton = byId<HTMLButtonElement>('run');
 const status = byId('status');
@@ -51,7 +52,8 @@ async function run(): Promise<void> {
   setState('running', '');
   tell('Looking for your GPU');
   try {
-    await checkKernels(report, !allCases.checked, tell);
+    await describeAdapter(report);
+    if (kernels.checked) await checkKernels(report, !allCases.checked, tell);
     if (model) await checkOps(report, model, tell);
     if (model?.goldenUrl) await checkGoldens(report, model, model.goldenUrl, tell);
   } catch (error) {
@@ -85,7 +87,7 @@ async function start(): Promise<void> {
   models = await listModels();
   const label = ({ name, bytes, isLocal }: SiteModel) => `${name} · ${formatBytes(bytes)}${isLocal ? '' : ' to download'}`;
   modelSelect.replaceChildren(
-    new Option('None: kernels only', ''),
+    new Option('None', ''),
     ...models.map((model) => new Option(label(model), model.alias)),
   );
   setState('idle', '');
