@@ -1,4 +1,5 @@
 // What a page can ask of an engine. Engine (in this thread) and EngineClient (in a worker) both implement EngineApi.
+import type { Caps } from './adapter.ts';
 import type { EngineError } from './errors.ts';
 
 export interface Message {
@@ -39,16 +40,71 @@ export type GenerateEvent =
 
 export interface ModelSource {
   name: string;
-  /** Absolute, or relative to the page. */
+  /**
+   * Of a .gguf, or, with a slash at its end, of a folder of files. Absolute, or relative to the page. The model is
+   * kept in this browser under this address.
+   */
   url: string;
-  /** The file's length in bytes, where it is known; a server that gives another length is refused. */
+  /** The .gguf's length in bytes, where it is known; a server that gives another length is refused. */
   nBytes?: number;
+  /** Where this site has the same folder, asked before `url`; `files` lists what is in it, where that is known. */
+  local?: { url: string; files?: string[] };
+}
+
+export interface LoadOptions {
+  /** Tokens that the conversation may have; absent: the engine chooses. */
+  context?: number;
+  /** Every op is compared with its oracle: slow, for runLockstep(). */
+  lockstep?: boolean;
+}
+
+/** The adapter, and the kernels chosen for it. */
+export interface About {
+  adapter: Caps;
+  kernel_set: string;
+  why: string;
+}
+
+/** A case of the self-test that is over: fine without `mismatch` and `error`, which are sentences. */
+export interface CaseOutcome {
+  index: number;
+  n_cases: number;
+  kernel: string;
+  name: string;
+  n_ops: number;
+  mismatch?: string;
+  error?: string;
+}
+
+/** Ops compared with their oracles; how many different ones, of all that the model has; the first that differs. */
+export interface LockstepReport {
+  n_ops: number;
+  n_different: number;
+  n_recorded: number;
+  mismatch?: string;
+}
+
+/** What a model takes on the GPU, in bytes; known before any weight is read. */
+export interface MemoryPlan {
+  weights_bytes: number;
+  kv_cache_bytes: number;
+  state_bytes: number;
+  scratch_bytes: number;
+  total_bytes: number;
+  largest_buffer_bytes: number;
+  /** Tokens planned for, and the most that the model and the adapter's limits allow. */
+  context: number;
+  max_context: number;
+  /** Weights to read from the model's files. */
+  read_bytes: number;
 }
 
 export interface Progress {
-  stage: 'reading' | 'compiling';
-  from: 'network' | 'storage';
+  stage: 'opening' | 'reading' | 'compiling';
+  /** Where the file that is being read lies: this browser, WebLLM's cache in it, this site, or the network. */
+  from: 'storage' | 'cache' | 'server' | 'network';
   doneBytes: number;
+  /** 0 while it is not known. */
   totalBytes: number;
 }
 
@@ -59,13 +115,21 @@ export interface LoadedModel {
   contextTokens: number;
   dispatchesPerToken: number;
   fromStorage: boolean;
-  /** Why the file was not kept in this browser's storage, if it was not. */
+  /** Why the model was not kept in this browser's storage, if it was not. */
   note?: string;
 }
 
 export interface EngineApi {
-  load(source: ModelSource, onProgress: (progress: Progress) => void): Promise<LoadedModel>;
+  /** Reads the model's headers. Fails with out_of_memory or unsupported, with numbers, where it does not fit. */
+  open(source: ModelSource, options: LoadOptions, onProgress: (progress: Progress) => void): Promise<MemoryPlan>;
+  /** Reads the weights of the opened model and compiles its kernels. */
+  load(onProgress: (progress: Progress) => void): Promise<LoadedModel>;
   generate(request: GenerateRequest): AsyncIterable<GenerateEvent>;
+  about(): Promise<About>;
+  /** Runs the kernels' cases, the quick ones or all; before a model is opened. */
+  selfTest(quickOnly: boolean, onCase: (outcome: CaseOutcome) => void): Promise<void>;
+  /** Compares a model that was opened with `lockstep`, op by op. */
+  lockstep(onReport: (report: LockstepReport) => void): Promise<LockstepReport>;
   /** Ends the running answer; its iterator then yields an `end` event with finish "interrupted". */
   stop(): void;
   close(): void;

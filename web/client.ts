@@ -1,10 +1,11 @@
 // The engine as a page sees it: the same interface as Engine, with the work in a worker.
-import type { EngineApi, GenerateEvent, GenerateRequest, LoadedModel, ModelSource, Progress } from './api.ts';
+import type { About, CaseOutcome, EngineApi, GenerateEvent, GenerateRequest, LoadedModel, LoadOptions, LockstepReport,
+              MemoryPlan, ModelSource, Progress } from './api.ts';
 import { EngineError } from './errors.ts';
-import type { Call, FromWorker } from './rpc.ts';
+import type { Call, CallEvent, FromWorker } from './rpc.ts';
 
 interface Pending {
-  onEvent: (event: Progress | GenerateEvent) => void;
+  onEvent: (event: CallEvent) => void;
   resolve: (result: unknown) => void;
   reject: (error: EngineError) => void;
 }
@@ -31,10 +32,14 @@ export class EngineClient implements EngineApi {
     return client;
   }
 
-  async load(source: ModelSource, onProgress: (progress: Progress) => void): Promise<LoadedModel> {
+  async open(source: ModelSource, options: LoadOptions, onProgress: (progress: Progress) => void): Promise<MemoryPlan> {
     const absolute = { ...source, url: new URL(source.url, location.href).href };
-    const onEvent = (event: Progress | GenerateEvent) => onProgress(event as Progress);
-    return (await this.call({ method: 'load', source: absolute }, onEvent)) as LoadedModel;
+    if (source.local) absolute.local = { ...source.local, url: new URL(source.local.url, location.href).href };
+    return (await this.call({ method: 'open', source: absolute, options }, (event) => onProgress(event as Progress))) as MemoryPlan;
+  }
+
+  async load(onProgress: (progress: Progress) => void): Promise<LoadedModel> {
+    return (await this.call({ method: 'load' }, (event) => onProgress(event as Progress))) as LoadedModel;
   }
 
   async *generate(request: GenerateRequest): AsyncGenerator<GenerateEvent> {
@@ -64,6 +69,18 @@ export class EngineClient implements EngineApi {
         await done;
       }
     }
+  }
+
+  async about(): Promise<About> {
+    return (await this.call({ method: 'about' })) as About;
+  }
+
+  async selfTest(quickOnly: boolean, onCase: (outcome: CaseOutcome) => void): Promise<void> {
+    await this.call({ method: 'selfTest', quickOnly }, (event) => onCase(event as CaseOutcome));
+  }
+
+  async lockstep(onReport: (report: LockstepReport) => void): Promise<LockstepReport> {
+    return (await this.call({ method: 'lockstep' }, (event) => onReport(event as LockstepReport))) as LockstepReport;
   }
 
   stop(): void {

@@ -1,13 +1,25 @@
 // The engine in this thread: opens the GPU, feeds a model file to the wasm module, and makes answers.
 import { type Caps, openDevice } from './adapter.ts';
-import type { EngineApi, FinishReason, GenerateEvent, GenerateRequest, LoadedModel, ModelSource, Progress,
-              Timings } from './api.ts';
-import { EngineError } from './errors.ts';
+import type { About, CaseOutcome, EngineApi, FinishReason, GenerateEvent, GenerateRequest, LoadedModel, LoadOptions,
+              LockstepReport, MemoryPlan, ModelSource, Progress, Timings } from './api.ts';
+import { asEngineError, EngineError } from './errors.ts';
+import { ModelFiles } from './model_files.ts';
 import { WasmModule } from './module.ts';
-import { ModelFile } from './storage.ts';
+import { runLockstep, runSelfTest } from './self_checks.ts';
 
-/** Engine::wanted() never asks for more after the file's header. */
+/** Engine::wanted() never asks for more after the headers. */
 const supplyBytes = 8 << 20;
+/** Bytes that may wait on their way to the GPU. */
+const uploadBytes = 128 << 20;
+
+/** load::WantedRange; without `file`, everything was read. */
+interface Wanted {
+  file?: string;
+  offset: number;
+  n_bytes: number;
+  whole: boolean;
+  optional: boolean;
+}
 
 interface StepReply {
   text: string;
@@ -20,6 +32,13 @@ export class Engine implements EngineApi {
   onLost?: (error: EngineError) => void;
   private busy = false;
   private closed = false;
+  private files: ModelFiles | undefined;
+  private plan: MemoryPlan | undefined;
+  private progress: Progress = { stage: 'opening', from: 'storage', doneBytes: 0, totalBytes: 0 };
+  private onProgress: (progress: Progress) => void = () => {};
+  /** The module's memory through which the model passes. */
+  private supply = { at: 0, nBytes: 0 };
+  private nWaiting = 0;
 
   private constructor(
     readonly device: GPUDevice,
@@ -40,27 +59,42 @@ export class Engine implements EngineApi {
     return engine;
   }
 
-  async load(source: ModelSource, onProgress: (progress: Progress) => void): Promise<LoadedModel> {
-    const progress: Progress = { stage: 'reading', from: 'network', doneBytes: 0, totalBytes: source.nBytes ?? 0 };
-    const file = await ModelFile.open(source, (nBytes) => {
-      progress.doneBytes += nBytes;
-      onProgress({ ...progress });
+  async open(source: ModelSource, options: LoadOptions, onProgress: (progress: Progress) => void): Promise<MemoryPlan> {
+    const files = new ModelFiles(source, (nBytes) => this.onBytes(nBytes));
+    this.files = files;
+    this.progress = { stage: 'opening', from: 'storage', doneBytes: 0, totalBytes: 0 };
+    this.onProgress = onProgress;
+    return this.orClose(async () => {
+      const nBytes = files.isFolder ? 0 : (await files.open(source.name))!;
+      this.module.call('ztvm_open', source.name, files.isFolder ? 1 : 0, nBytes, JSON.stringify(options));
+      for (;;) {
+        const plan = this.module.call<Partial<MemoryPlan>>('ztvm_memory_plan');
+        if (plan.total_bytes !== undefined) return (this.plan = plan as MemoryPlan);
+        if (!(await this.supplyNext())) throw new EngineError('internal', 'The model was read without a memory plan.');
+      }
     });
-    try {
-      progress.totalBytes = file.nBytes;
-      progress.from = file.fromStorage ? 'storage' : 'network';
-      const { fromStorage } = file;
-      this.module.call('ztvm_open', source.name, file.nBytes, '{}');
-      await this.supplyAll(file);
-      onProgress({ ...progress, stage: 'compiling' });
+  }
+
+  async load(onProgress: (progress: Progress) => void): Promise<LoadedModel> {
+    const { files, plan } = this;
+    if (!files || !plan) throw new EngineError('invalid_argument', 'No model is open.');
+    this.progress = { stage: 'reading', from: files.place, doneBytes: 0, totalBytes: plan.read_bytes };
+    this.onProgress = onProgress;
+    return this.orClose(async () => {
+      files.readAhead();
+      while (await this.supplyNext()) {
+        if (this.nWaiting < uploadBytes) continue;
+        await this.device.queue.onSubmittedWorkDone();
+        this.nWaiting = 0;
+      }
+      onProgress({ ...this.progress, stage: 'compiling' });
       const { context, dispatches_per_token } = await this.untilReady();
-      await file.finish();
+      await files.finish();
+      files.close();
       const { adapter, kind } = this.caps;
-      const loaded = { adapter, isSoftware: kind === 'cpu', contextTokens: context, fromStorage };
-      return { ...loaded, dispatchesPerToken: dispatches_per_token, ...(file.note ? { note: file.note } : {}) };
-    } finally {
-      file.close();
-    }
+      const loaded = { adapter, isSoftware: kind === 'cpu', contextTokens: context, fromStorage: files.fromStorage };
+      return { ...loaded, dispatchesPerToken: dispatches_per_token, ...(files.note ? { note: files.note } : {}) };
+    });
   }
 
   async *generate(request: GenerateRequest): AsyncGenerator<GenerateEvent> {
@@ -86,6 +120,19 @@ export class Engine implements EngineApi {
     }
   }
 
+  async about(): Promise<About> {
+    const { set, why } = this.module.call<{ set: string; why: string }>('ztvm_kernel_set');
+    return { adapter: this.caps, kernel_set: set, why };
+  }
+
+  async selfTest(quickOnly: boolean, onCase: (outcome: CaseOutcome) => void): Promise<void> {
+    await runSelfTest(this.module, quickOnly, onCase);
+  }
+
+  lockstep(onReport: (report: LockstepReport) => void): Promise<LockstepReport> {
+    return runLockstep(this.module, (request) => this.generate(request), onReport);
+  }
+
   stop(): void {
     if (this.busy) this.module.interrupt();
   }
@@ -105,21 +152,57 @@ export class Engine implements EngineApi {
     while (this.step().finish === 'none') await this.module.gpu.settled();
   }
 
-  private async supplyAll(file: ModelFile): Promise<void> {
-    let capacity = supplyBytes;
-    let at = this.module.alloc(capacity);
-    for (;;) {
-      const { offset, n_bytes } = this.module.call<{ offset?: number; n_bytes?: number }>('ztvm_wanted');
-      if (offset === undefined || n_bytes === undefined) break;
-      if (n_bytes > capacity) {
-        this.module.free(at);
-        at = this.module.alloc(n_bytes);
-        capacity = n_bytes;
-      }
-      await file.read(offset, n_bytes, (part, place) => this.module.bytes(at + place, part.length).set(part));
-      this.module.call('ztvm_supply', at, n_bytes);
+  private onBytes(nBytes: number): void {
+    this.progress.doneBytes += nBytes;
+    this.progress.from = this.files!.place;
+    this.onProgress({ ...this.progress });
+  }
+
+  /** What ends a load early must not keep other tabs from the model's files. */
+  private async orClose<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (asEngineError(error).code === 'corrupt_file') await this.files?.evict();
+      this.files?.close();
+      throw error;
     }
-    this.module.free(at);
+  }
+
+  /** Hands the engine the bytes that it wants next. False: it has everything. */
+  private async supplyNext(): Promise<boolean> {
+    const files = this.files!;
+    const wanted = this.module.call<Wanted>('ztvm_wanted');
+    const { file, offset, whole, optional } = wanted;
+    if (file === undefined) {
+      this.freeSupply();
+      return false;
+    }
+    const nFileBytes = await files.open(file, whole ? { maxBytes: wanted.n_bytes, optional } : undefined);
+    if (nFileBytes === undefined) {
+      this.module.call('ztvm_supply_missing');
+      return true;
+    }
+    const nBytes = whole ? nFileBytes : wanted.n_bytes;
+    const at = this.supplyMemory(nBytes);
+    await files.read(file, offset, nBytes, (part, place) => this.module.bytes(at + place, part.length).set(part));
+    this.module.call('ztvm_supply', at, nBytes, nFileBytes);
+    this.nWaiting += nBytes;
+    return true;
+  }
+
+  private supplyMemory(nBytes: number): number {
+    if (nBytes > this.supply.nBytes) {
+      this.freeSupply();
+      const capacity = Math.max(nBytes, supplyBytes);
+      this.supply = { at: this.module.alloc(capacity), nBytes: capacity };
+    }
+    return this.supply.at;
+  }
+
+  private freeSupply(): void {
+    if (this.supply.nBytes > 0) this.module.free(this.supply.at);
+    this.supply = { at: 0, nBytes: 0 };
   }
 
   private async untilReady(): Promise<{ context: number; dispatches_per_token: number }> {

@@ -65,9 +65,13 @@ export class Gpu {
     };
   }
 
+  get isIdle(): boolean {
+    return this.nReads + this.nCompiling === 0;
+  }
+
   /** Resolves when something finished since the last call, or in the next task when nothing is under way. */
   async settled(): Promise<void> {
-    if (this.progressed || this.nReads + this.nCompiling === 0) await nextTask();
+    if (this.progressed || this.isIdle) await nextTask();
     else await new Promise<void>((resolve) => (this.wake = resolve));
     this.progressed = false;
   }

@@ -1,23 +1,23 @@
 // The bytes of a file on a web server, from any offset on, over as few requests as the order of reading allows.
 import { EngineError } from './errors.ts';
+import { ask, PassingError, plainLength, refuseOtherThanModel, retrying, versionOf } from './http_checks.ts';
 
-/** Worth another try: the connection broke, or the server is busy. */
-class PassingError extends Error {}
-
-const maxTries = 5;
-const firstDelayMs = 250;
 /** A gap that is sooner read over than asked around. */
 const nearBytes = 1 << 16;
 
 export class HttpStream {
-  /** The file's length, and what tells one version of it from another; known after open(). */
+  /** The file's length, and what tells one version of it from another; known after open(), or from before. */
   nBytes = 0;
   version = '';
+  /** The server answers with the part of the file that was asked for. */
+  ranged = false;
   private reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   private position = 0;
-  private ranged = false;
+  /** Where the running answer ends. */
+  private end = 0;
   private rest = new Uint8Array(0);
   private abort = new AbortController();
+  private stopped = false;
 
   constructor(
     private readonly url: string,
@@ -27,42 +27,48 @@ export class HttpStream {
 
   /** Asks the server for the file's length and version. */
   async open(): Promise<void> {
-    await this.retrying(() => this.request(0));
+    await this.retrying(() => this.request(0, undefined));
+  }
+
+  /** Another stream of the same file, which must still have the same length and version. */
+  sibling(): HttpStream {
+    const other = new HttpStream(this.url, this.expectedBytes, this.onBytes);
+    other.nBytes = this.nBytes;
+    other.version = this.version;
+    return other;
   }
 
   /** Fills `target` with the bytes from `offset` on. A broken connection goes on where it broke. */
-  async read(offset: number, target: Uint8Array): Promise<void> {
+  async read(offset: number, target: Uint8Array, askUpTo?: number): Promise<void> {
     let filled = 0;
     while (filled < target.length) {
       await this.retrying(async () => {
-        await this.seek(offset + filled);
+        await this.seek(offset + filled, askUpTo);
         filled += await this.pull(target.subarray(filled));
       });
     }
   }
 
-  close(): void {
+  /** Ends the stream for good; a read that is under way fails. */
+  stop(): void {
+    this.stopped = true;
+    this.close();
+  }
+
+  private close(): void {
     this.abort.abort();
     this.reader = undefined;
     this.rest = new Uint8Array(0);
   }
 
-  private async retrying(work: () => Promise<void>): Promise<void> {
-    for (let delayMs = firstDelayMs, nTries = 1; ; delayMs *= 2, ++nTries) {
-      try {
-        return await work();
-      } catch (error) {
-        this.close();
-        if (!(error instanceof PassingError)) throw error;
-        if (nTries === maxTries) throw new EngineError('network', error.message);
-        await new Promise((resolve) => setTimeout(resolve, delayMs));
-      }
-    }
+  private retrying(work: () => Promise<void>): Promise<void> {
+    return retrying(work, () => this.close());
   }
 
-  private async seek(offset: number): Promise<void> {
+  private async seek(offset: number, askUpTo: number | undefined): Promise<void> {
     const ahead = offset - this.position;
-    if (!this.reader || ahead < 0 || (this.ranged && ahead > nearBytes)) await this.request(offset);
+    const isFar = this.ranged && (ahead > nearBytes || offset >= this.end);
+    if (!this.reader || ahead < 0 || isFar) await this.request(offset, askUpTo);
     // A server without range requests sends the file from its start: read up to the offset.
     const skipped = new Uint8Array(Math.min(offset - this.position, 1 << 20));
     while (this.position < offset) await this.pull(skipped.subarray(0, offset - this.position));
@@ -82,58 +88,40 @@ export class HttpStream {
       throw new PassingError(`The download of ${this.url} broke off after ${this.position} bytes (${String(error)}).`);
     });
     if (done) {
-      throw new PassingError(`The download of ${this.url} ended after ${this.position} bytes, expected ${this.nBytes}.`);
+      throw new PassingError(`The download of ${this.url} ended after ${this.position} bytes, expected ${this.end}.`);
     }
     this.onBytes(value.length);
     return value as Uint8Array<ArrayBuffer>;
   }
 
-  private async request(offset: number): Promise<void> {
+  private async request(offset: number, askUpTo: number | undefined): Promise<void> {
     this.close();
+    if (this.stopped) throw new EngineError('network', `The download of ${this.url} was stopped.`);
     this.abort = new AbortController();
-    const response = await fetch(this.url, {
-      headers: { Range: `bytes=${offset}-` },
-      cache: 'no-store',
-      signal: this.abort.signal,
-    }).catch((error: unknown) => {
-      const hint = new URL(this.url).origin === location.origin ? '' : ' Another origin must allow this page by CORS.';
-      throw new PassingError(`${this.url} cannot be reached (${String(error)}).${hint}`);
-    });
-    this.refuseStatus(response, offset);
+    const range = `bytes=${offset}-${askUpTo === undefined ? '' : askUpTo - 1}`;
+    const response = await ask(this.url, { headers: { Range: range }, signal: this.abort.signal }, offset);
     this.ranged = response.status === 206;
     this.position = this.ranged ? offset : 0;
     this.reader = response.body!.getReader();
+    this.end = this.nBytes;
     if (this.position === 0) {
       // Before the length is judged: "is an HTML page" says more than "has 312 bytes".
       this.rest = await this.chunk();
       refuseOtherThanModel(this.rest, this.url);
     }
-    this.checkLength(response, offset);
+    this.checkRange(response, offset, askUpTo);
+    this.checkVersion(response);
   }
 
-  private refuseStatus(response: Response, offset: number): void {
-    const { status } = response;
-    if (status === 429 || status >= 500) throw new PassingError(`The server answers ${status} for ${this.url}.`);
-    if (status === 404) throw new EngineError('not_found', `The server has no file ${this.url} (status 404).`);
-    if (status === 416) {
-      throw new EngineError('corrupt_file', `The server says that ${this.url} has no byte ${offset} (status 416).`);
-    }
-    if (status !== 200 && status !== 206) {
-      throw new EngineError('network', `The server answers ${status} for ${this.url}, expected 200 or 206.`);
-    }
-    if (response.headers.get('Content-Type')?.startsWith('text/html')) throw htmlError(this.url);
-  }
-
-  /** Notes the length and version, and refuses a server that sends another range, length or version than asked for. */
-  private checkLength(response: Response, offset: number): void {
-    const { headers } = response;
-    const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(headers.get('Content-Range') ?? '');
-    if (response.status === 206 && range && Number(range[1]) !== offset) {
+  /** Notes the length, and refuses a server that sends another range or length than asked for. */
+  private checkRange(response: Response, offset: number, askUpTo: number | undefined): void {
+    const range = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(response.headers.get('Content-Range') ?? '');
+    if (this.ranged && range && Number(range[1]) !== offset) {
       throw new EngineError('network', `The server sends ${this.url} from byte ${range[1]} on, asked for ${offset}.`);
     }
-    // Content-Length counts compressed bytes where there is an encoding, and the rest of the file after a range.
-    const plain = headers.has('Content-Encoding') ? 0 : Number(headers.get('Content-Length') ?? 0);
-    const total = range ? Number(range[2]) : plain > 0 ? plain + (response.status === 206 ? offset : 0) : 0;
+    // After an open range, Content-Length counts the rest of the file.
+    const plain = this.ranged && askUpTo !== undefined ? 0 : plainLength(response);
+    const total = range ? Number(range[3]) : plain > 0 ? plain + (this.ranged ? offset : 0) : 0;
     const expected = this.nBytes || this.expectedBytes;
     if (total > 0 && expected && total !== expected) {
       throw new EngineError('corrupt_file', `${this.url} has ${total} bytes, expected ${expected}.`);
@@ -142,23 +130,14 @@ export class HttpStream {
       throw new EngineError('network', `The server does not say how long ${this.url} is.`);
     }
     this.nBytes = total || expected!;
-    const version = headers.get('ETag') ?? headers.get('Last-Modified') ?? '';
+    this.end = this.ranged && range ? Number(range[2]) + 1 : this.ranged && askUpTo ? askUpTo : this.nBytes;
+  }
+
+  private checkVersion(response: Response): void {
+    const version = versionOf(response);
     if (this.version && version !== this.version) {
-      throw new EngineError('network', `${this.url} changed on the server during the download; load it again.`);
+      throw new EngineError('corrupt_file', `${this.url} changed on the server during the download; load it again.`);
     }
     this.version = version;
-  }
-}
-
-function htmlError(url: string): EngineError {
-  return new EngineError('corrupt_file', `${url} is an HTML page, expected a model file; is the address right?`);
-}
-
-/** Servers answer 200 with a page for a missing file, and repositories hold pointers instead of large files. */
-function refuseOtherThanModel(start: Uint8Array, url: string): void {
-  const head = new TextDecoder().decode(start.subarray(0, 40));
-  if (/^\s*</.test(head)) throw htmlError(url);
-  if (head.startsWith('version https://git-lfs')) {
-    throw new EngineError('corrupt_file', `${url} is a Git LFS pointer, expected the model file that it points to.`);
   }
 }

@@ -16,13 +16,14 @@ function needsWasm(): Plugin {
 }
 
 export default defineConfig({
-  root: path('chat'),
+  root: path('.'),
   base: './',
   plugins: [needsWasm()],
   build: {
     outDir: path('dist'),
     emptyOutDir: true,
     target: 'es2023',
+    rolldownOptions: { input: [path('index.html'), path('validate/index.html')] },
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },

@@ -1,7 +1,7 @@
 // Runs an Engine in a worker, so that the page never waits for it. Messages: rpc.ts.
 import { asEngineError, EngineError } from './errors.ts';
 import { Engine } from './engine.ts';
-import type { FromWorker, ToWorker } from './rpc.ts';
+import type { CallEvent, FromWorker, ToWorker } from './rpc.ts';
 
 let engine: Engine | undefined;
 
@@ -18,12 +18,21 @@ async function run(message: ToWorker): Promise<unknown> {
     return undefined;
   }
   if (!engine) throw new EngineError('internal', 'The worker has no engine yet.');
+  const report = (event: CallEvent) => send({ type: 'event', id: message.id, event });
   switch (message.method) {
+    case 'open':
+      return engine.open(message.source, message.options, report);
     case 'load':
-      return engine.load(message.source, (progress) => send({ type: 'event', id: message.id, event: progress }));
+      return engine.load(report);
     case 'generate':
-      for await (const event of engine.generate(message.request)) send({ type: 'event', id: message.id, event });
+      for await (const event of engine.generate(message.request)) report(event);
       return undefined;
+    case 'about':
+      return engine.about();
+    case 'selfTest':
+      return engine.selfTest(message.quickOnly, report);
+    case 'lockstep':
+      return engine.lockstep(report);
     case 'stop':
       return engine.stop();
   }

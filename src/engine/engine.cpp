@@ -12,11 +12,15 @@
 namespace ztvm::engine {
 namespace {
 
+constexpr std::uint64_t k_lockstep_bytes = 512ull << 20;  // of a wasm module's 4 GiB
+
 std::unique_ptr<gpu::Executor> make_executor(gpu::Device& device, const EngineOptions& options) {
   switch (options.backend) {
     case Backend::gpu: break;
     case Backend::reference: return gpu::make_reference_executor(*device.as_host());
     case Backend::lockstep: return gpu::make_lockstep_executor(device, *options.report);
+    case Backend::lockstep_async:
+      return gpu::make_async_lockstep_executor(device, *options.report, k_lockstep_bytes);
   }
   return gpu::make_gpu_executor(device);
 }
@@ -190,7 +194,8 @@ Result<std::unique_ptr<Engine>> Engine::open(gpu::Device& device, const ModelNam
   check(options.now_ms != nullptr, "the engine is given a clock");
   check((options.backend == Backend::reference) == (device.as_host() != nullptr),
         "the reference backend, and only it, runs on a host device");
-  check(options.backend != Backend::lockstep || options.report != nullptr, "lockstep is given a report");
+  const bool is_lockstep = options.backend == Backend::lockstep || options.backend == Backend::lockstep_async;
+  check(!is_lockstep || options.report != nullptr, "lockstep is given a report");
   const gpu::Target target = options.target.value_or(gpu::choose_target(device.caps()));
   if (!gpu::supports(device.caps(), target)) {
     return fail(ErrorCode::unsupported, fmt::format("Adapter \"{}\" cannot run kernel set \"{}\".",

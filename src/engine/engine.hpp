@@ -19,8 +19,9 @@ namespace ztvm::engine {
 
 enum class Backend : std::uint8_t {
   gpu,
-  reference,  // the oracles on the CPU; the device is a gpu::HostDevice
-  lockstep,   // both, op by op, compared; natively only
+  reference,       // the oracles on the CPU; the device is a gpu::HostDevice
+  lockstep,        // both, op by op, compared; natively only
+  lockstep_async,  // the same for a browser: as many ops as fit in memory at a time
 };
 
 struct EngineOptions {
@@ -29,7 +30,7 @@ struct EngineOptions {
   Backend backend = Backend::gpu;
   std::optional<gpu::Target> target;      // kernel set; none: chosen for the adapter
   std::function<double()> now_ms;         // monotonic clock of the host
-  gpu::LockstepReport* report = nullptr;  // filled by Backend::lockstep, outlives the engine
+  gpu::LockstepReport* report = nullptr;  // filled by lockstep, outlives the engine
 };
 
 // Takes the residual stream after the embedding (layer 0) and after each layer, for some rows of a sequence:

@@ -81,6 +81,7 @@ class Device {
 
   // A zero-filled storage buffer that can be copied from and to. Errors: out_of_memory.
   virtual Result<BufferId> create_buffer(std::uint64_t n_bytes, std::string_view label) = 0;
+  virtual std::uint64_t n_bytes(BufferId buffer) const = 0;
   // Offset and length are multiples of 4 and inside the buffer.
   virtual void write(BufferId buffer, std::uint64_t offset, Bytes bytes) = 0;
   // Starts compiling; a failure arrives from poll() and names the label.

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "gpu/host_device.hpp"
 #include "gpu/op.hpp"
@@ -41,8 +42,15 @@ std::string describe(const Mismatch& mismatch);
 // Compares the written bindings of an op. `got` and `want` hold one view for each binding.
 std::optional<Mismatch> compare(const Op& op, std::span<const HostView> got, std::span<const HostView> want);
 
+// The same from the bytes of each binding before the op ran and after: runs the oracle on the former. Of the latter,
+// those of written bindings suffice.
+using BindingBytes = std::vector<std::vector<std::byte>>;
+std::optional<Mismatch> compare_with_oracle(const Op& op, BindingBytes before, BindingBytes after);
+
 struct LockstepReport {
-  std::size_t n_ops = 0;
+  std::size_t n_ops = 0;        // compared
+  std::size_t n_different = 0;  // of these, recorded ops that were not compared before
+  std::size_t n_recorded = 0;
   std::optional<Mismatch> first_mismatch;
 };
 
@@ -51,5 +59,10 @@ std::unique_ptr<Executor> make_reference_executor(HostDevice& device);
 // Runs each op on the GPU and its oracle on the very bytes the GPU had, natively only (it waits for reads).
 // The report is filled as it goes; after a mismatch it goes on with the GPU's values but compares no more.
 std::unique_ptr<Executor> make_lockstep_executor(Device& device, LockstepReport& report);
+// The same without waiting, for a browser: what an op read and wrote is read back behind it, and compared when poll()
+// delivers it. At most `max_bytes` are on their way; ops beyond that run uncompared, and those that were never compared
+// have the better chance next time. The device is polled until nothing is pending before the executor ends.
+std::unique_ptr<Executor> make_async_lockstep_executor(Device& device, LockstepReport& report,
+                                                       std::uint64_t max_bytes);
 
 }  // namespace ztvm::gpu

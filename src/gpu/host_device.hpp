@@ -14,6 +14,9 @@ class HostDevice final : public Device {
   HostDevice* as_host() override { return this; }
   const Caps& caps() const override { return caps_; }
   Result<BufferId> create_buffer(std::uint64_t n_bytes, std::string_view label) override;
+  std::uint64_t n_bytes(BufferId buffer) const override {
+    return buffers_[static_cast<std::size_t>(buffer) - 1].size();
+  }
   void write(BufferId buffer, std::uint64_t offset, Bytes bytes) override;
   PipelineId create_pipeline(const PipelineDesc& desc) override;
   BindingsId create_bindings(PipelineId pipeline, std::span<const BufferId> buffers) override;

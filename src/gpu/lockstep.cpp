@@ -8,9 +8,7 @@
 namespace ztvm::gpu {
 namespace {
 
-using BufferBytes = std::vector<std::byte>;
-
-std::vector<HostView> views_of(const Op& op, std::vector<BufferBytes>& buffers) {
+std::vector<HostView> views_of(const Op& op, BindingBytes& buffers) {
   std::vector<HostView> views;
   for (std::size_t b = 0; b < op.bindings.size(); ++b)
     views.push_back({buffers[b], op.bindings[b].tensor.dtype});
@@ -38,7 +36,7 @@ class LockstepExecutor final : public Executor {
   }
 
  private:
-  Result<std::vector<BufferBytes>> read_bindings(const Op& op);
+  Result<BindingBytes> read_bindings(const Op& op);
   Result<void> run_one(std::size_t id, std::uint32_t n_rows, std::size_t index);
 
   Device& device_;
@@ -49,8 +47,8 @@ class LockstepExecutor final : public Executor {
   Result<void> status_;
 };
 
-Result<std::vector<BufferBytes>> LockstepExecutor::read_bindings(const Op& op) {
-  std::vector<BufferBytes> buffers;
+Result<BindingBytes> LockstepExecutor::read_bindings(const Op& op) {
+  BindingBytes buffers;
   for (const Binding& binding : op.bindings) {
     auto bytes = read_now(device_, binding.tensor.buffer, 0, k_whole_buffer);
     if (!bytes) return forward(bytes);
@@ -62,12 +60,10 @@ Result<std::vector<BufferBytes>> LockstepExecutor::read_bindings(const Op& op) {
 Result<void> LockstepExecutor::run_one(std::size_t id, std::uint32_t n_rows, std::size_t index) {
   const Op& op = recordings_[id].ops[index];
   const bool comparing = !report_.first_mismatch;
-  std::vector<BufferBytes> expected;
+  Result<BindingBytes> before;
   if (comparing) {
-    auto before = read_bindings(op);
+    before = read_bindings(op);
     if (!before) return forward(before);
-    expected = std::move(*before);
-    op.oracle(views_of(op, expected));
   }
   std::vector<Command> commands;
   plans_[id]->append(commands, n_rows, index, index + 1);
@@ -76,11 +72,16 @@ Result<void> LockstepExecutor::run_one(std::size_t id, std::uint32_t n_rows, std
   auto after = read_bindings(op);
   if (!after) return forward(after);
   ++report_.n_ops;
-  report_.first_mismatch = compare(op, views_of(op, *after), views_of(op, expected));
+  report_.first_mismatch = compare_with_oracle(op, std::move(*before), std::move(*after));
   return {};
 }
 
 }  // namespace
+
+std::optional<Mismatch> compare_with_oracle(const Op& op, BindingBytes before, BindingBytes after) {
+  op.oracle(views_of(op, before));
+  return compare(op, views_of(op, after), views_of(op, before));
+}
 
 std::unique_ptr<Executor> make_lockstep_executor(Device& device, LockstepReport& report) {
   return std::make_unique<LockstepExecutor>(device, report);

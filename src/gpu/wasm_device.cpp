@@ -9,6 +9,8 @@
 namespace ztvm::gpu {
 namespace {
 
+constexpr std::size_t k_kept_bytes = 1 << 20;
+
 static_assert(sizeof(BufferId) == sizeof(std::uint32_t) && sizeof(Access) == 1);
 
 }  // namespace
@@ -87,7 +89,8 @@ void WasmDevice::finish(Finished finished) {
   } else {
     callback(fail(ErrorCode::device, "The GPU did not give back the bytes of a buffer that was read."));
   }
-  reads_[finished.token].bytes = std::move(bytes);
+  // Small ones are kept for the next read; a weight's bytes are not.
+  if (bytes.size() <= k_kept_bytes) reads_[finished.token].bytes = std::move(bytes);
   free_reads_.push_back(finished.token);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // The device of the browser: every call goes to web/gpu.ts through the wasm imports of module "ztvm".
 // C++ allocates the ids. Completions come back between calls, through on_*(), and are handed out by poll().
+#include <utility>
 #include <vector>
 
 #include "gpu/device.hpp"
@@ -13,6 +14,7 @@ class WasmDevice final : public Device {
 
   const Caps& caps() const override { return caps_; }
   Result<BufferId> create_buffer(std::uint64_t n_bytes, std::string_view label) override;
+  std::uint64_t n_bytes(BufferId buffer) const override { return buffer_bytes_[std::to_underlying(buffer)]; }
   void write(BufferId buffer, std::uint64_t offset, Bytes bytes) override;
   PipelineId create_pipeline(const PipelineDesc& desc) override;
   BindingsId create_bindings(PipelineId pipeline, std::span<const BufferId> buffers) override;

@@ -44,6 +44,9 @@ class WebGpuDevice final : public Device {
   void write(BufferId buffer, std::uint64_t offset, Bytes bytes) override;
   PipelineId create_pipeline(const PipelineDesc& desc) override;
   BindingsId create_bindings(PipelineId pipeline, std::span<const BufferId> buffers) override;
+  std::uint64_t n_bytes(BufferId id) const override {
+    return wgpuBufferGetSize(buffer(static_cast<std::uint32_t>(id)));
+  }
   void destroy(BufferId id) override { buffers_[static_cast<std::size_t>(id) - 1].reset(); }
   void destroy(PipelineId id) override { pipelines_[static_cast<std::size_t>(id) - 1] = {}; }
   void destroy(BindingsId id) override { bindings_[static_cast<std::size_t>(id) - 1].reset(); }

@@ -9,6 +9,7 @@
 #include "engine/engine.hpp"
 #include "gpu/wasm_device.hpp"
 #include "gpu/wasm_imports.hpp"
+#include "kernels/self_test.hpp"
 #include "web/request.hpp"
 
 namespace ztvm::web {
@@ -17,6 +18,8 @@ namespace {
 // A wasm instance is one engine on one device: this is that instance's state, in order of ownership.
 struct Instance {
   std::unique_ptr<gpu::WasmDevice> device;
+  std::unique_ptr<kernels::SelfTest> self_test;
+  gpu::LockstepReport lockstep;
   std::unique_ptr<engine::Engine> engine;
   std::string reply;
 };
@@ -59,6 +62,10 @@ Json timings_json(const engine::Timings& timings) {
           {"n_prompt_tokens", timings.n_prompt_tokens},
           {"n_reused_tokens", timings.n_reused_tokens},
           {"n_output_tokens", timings.n_output_tokens}};
+}
+
+void add_mismatch(Json& reply, const std::optional<gpu::Mismatch>& mismatch) {
+  if (mismatch) reply["mismatch"] = gpu::describe(*mismatch);
 }
 
 Result<void> begin(engine::Engine& engine, const GenerateRequest& request) {
@@ -108,6 +115,7 @@ extern "C" {
   auto parsed = parse_engine_options({options, n_options});
   if (!parsed) return answer(parsed.error());
   parsed->now_ms = [] { return ztvm_now_ms(); };
+  parsed->report = &self.lockstep;
   auto opened = engine::Engine::open(*self.device,
                                      {.name = std::string(name, n_name),
                                       .is_folder = is_folder != 0,
@@ -195,6 +203,56 @@ extern "C" {
 
 [[clang::export_name("ztvm_interrupt")]] void ztvm_interrupt() {
   if (instance().engine) instance().engine->interrupt();
+}
+
+// {"set", "why"}: the kernels that are chosen for the adapter.
+[[clang::export_name("ztvm_kernel_set")]] std::size_t ztvm_kernel_set() {
+  if (!instance().device) {
+    return answer(
+        Error{.code = ErrorCode::invalid_argument, .text = "No device is known; ztvm_init comes first."});
+  }
+  const gpu::Caps& caps = instance().device->caps();
+  return answer(Json{{"set", gpu::describe(gpu::choose_target(caps))}, {"why", gpu::explain_target(caps)}});
+}
+
+// Starts the kernels' cases, the quick ones or all: {"n_cases"}. No model is open meanwhile.
+[[clang::export_name("ztvm_selftest_begin")]] std::size_t ztvm_selftest_begin(std::uint32_t quick_only) {
+  Instance& self = instance();
+  if (!self.device || self.engine) {
+    return answer(Error{.code = ErrorCode::invalid_argument,
+                        .text = "The self-test needs a device, and a module without a model."});
+  }
+  self.self_test = std::make_unique<kernels::SelfTest>(*self.device, gpu::choose_target(self.device->caps()),
+                                                       quick_only != 0);
+  return answer(Json{{"n_cases", self.self_test->n_cases()}});
+}
+
+// {"done"}, and when a case is over {"kernel", "name", "n_ops", "mismatch"? or "error"?}.
+[[clang::export_name("ztvm_selftest_step")]] std::size_t ztvm_selftest_step() {
+  if (!instance().self_test) {
+    return answer(Error{.code = ErrorCode::invalid_argument, .text = "No self-test was begun."});
+  }
+  kernels::SelfTest& test = *instance().self_test;
+  const auto finished = test.step();
+  Json reply{{"done", test.done()}};
+  if (finished) {
+    reply["kernel"] = finished->kernel_case->kernel;
+    reply["name"] = finished->kernel_case->name;
+    reply["n_ops"] = finished->outcome ? finished->outcome->n_ops : 0;
+    if (finished->outcome)
+      add_mismatch(reply, finished->outcome->mismatch);
+    else
+      reply["error"] = finished->outcome.error().text;
+  }
+  return answer(reply);
+}
+
+// What a model opened with "lockstep" compared: {"n_ops", "n_different", "n_recorded", "mismatch"?}.
+[[clang::export_name("ztvm_lockstep")]] std::size_t ztvm_lockstep() {
+  const gpu::LockstepReport& report = instance().lockstep;
+  Json reply{{"n_ops", report.n_ops}, {"n_different", report.n_different}, {"n_recorded", report.n_recorded}};
+  add_mismatch(reply, report.first_mismatch);
+  return answer(reply);
 }
 
 // Completions of the imports in gpu/wasm_imports.hpp.

@@ -170,6 +170,9 @@ Result<engine::EngineOptions> parse_engine_options(std::string_view text) {
   engine::EngineOptions options;
   Fields fields(*json, "The options");
   if (fields.has("context")) fields.count("context", options.context);
+  bool lockstep = false;
+  if (fields.has("lockstep")) fields.flag("lockstep", lockstep);
+  if (lockstep) options.backend = engine::Backend::lockstep_async;
   if (auto checked = fields.result(); !checked) return forward(checked);
   return options;
 }

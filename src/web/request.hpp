@@ -22,7 +22,7 @@ struct GenerateRequest {
 // fields of gpu::Caps; every one is required. Errors: invalid_argument, naming the field.
 Result<gpu::Caps> parse_caps(std::string_view text);
 
-// {"context"?}. Errors: invalid_argument, naming the field.
+// {"context"?, "lockstep"?}. Errors: invalid_argument, naming the field.
 Result<engine::EngineOptions> parse_engine_options(std::string_view text);
 
 // {"messages" | "ids" | "text", "temperature"?, "top_k"?, "top_p"?, "min_p"?, "repeat_penalty"?, "seed"?,

@@ -32,7 +32,7 @@ function startModule() {
 function opened() {
   const call = startModule();
   assert.deepEqual(call('ztvm_init', JSON.stringify(caps)), {});
-  assert.deepEqual(call('ztvm_open', 'test.gguf', 1e6, '{}'), {});
+  assert.deepEqual(call('ztvm_open', 'test.gguf', 0, 1e6, '{}'), {});
   return call;
 }
 
@@ -75,8 +75,8 @@ for (const [name, request, text] of requests) {
 test('calls in the wrong order are errors', () => {
   const call = startModule();
   for (const name of ['ztvm_wanted', 'ztvm_ready', 'ztvm_step']) assert.match(call(name).error.text, /No model is open/);
-  assert.match(call('ztvm_open', 'a', 1, '{}').error.text, /ztvm_init comes first/);
-  assert.match(opened()('ztvm_open', 'a', 1, '{}').error.text, /open already/);
+  assert.match(call('ztvm_open', 'a', 0, 1, '{}').error.text, /ztvm_init comes first/);
+  assert.match(opened()('ztvm_open', 'a', 0, 1, '{}').error.text, /open already/);
 });
 
 test('an adapter or options with a wrong field are refused', () => {
@@ -86,14 +86,14 @@ test('an adapter or options with a wrong field are refused', () => {
   assert.match(init({ max_bindings: -1 }).text, /-1 in field "max_bindings"/);
   const call = startModule();
   call('ztvm_init', JSON.stringify(caps));
-  assert.match(call('ztvm_open', 'a', 1, '{"context": "long"}').error.text, /"context".*expected an integer/);
-  for (const nBytes of [-1, NaN, 2 ** 60]) assert.match(call('ztvm_open', 'a', nBytes, '{}').error.text, /no valid number/);
+  assert.match(call('ztvm_open', 'a', 0, 1, '{"context": "long"}').error.text, /"context".*expected an integer/);
+  for (const nBytes of [-1, NaN, 2 ** 60]) assert.match(call('ztvm_open', 'a', 0, nBytes, '{}').error.text, /no valid number/);
 });
 
 test('a file that is no GGUF is refused by name', () => {
   const call = opened();
   const { n_bytes } = call('ztvm_wanted');
-  const { error } = call('ztvm_supply', 'x'.repeat(n_bytes));
+  const { error } = call('ztvm_supply', 'x'.repeat(n_bytes), 1e6);
   assert.equal(error.code, 'corrupt_file');
   assert.match(error.text, /test\.gguf/);
 });

@@ -19,7 +19,7 @@ const security = {
   'Cross-Origin-Embedder-Policy': 'require-corp',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Content-Security-Policy':
-    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; connect-src 'self'; worker-src 'self'",
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; connect-src 'self' https://huggingface.co https://*.huggingface.co https://*.hf.co; worker-src 'self'",
   'X-Content-Type-Options': 'nosniff',
 };
 
@@ -28,7 +28,8 @@ const security = {
  * its `intercept(request, response)` may answer a request itself by returning true.
  */
 export async function startSite(folders) {
-  const site = { requests: [], intercept: () => false };
+  /** Origins other than its own that the pages may ask, and what is asked of this server. */
+  const site = { requests: [], intercept: () => false, strangers: [] };
   const prefixes = Object.keys(folders).sort((a, b) => b.length - a.length);
   const server = createServer(async (request, response) => {
     const path = normalize(decodeURIComponent(new URL(request.url, 'http://x').pathname));
@@ -41,7 +42,7 @@ export async function startSite(folders) {
       response.writeHead(404).end();
       return;
     }
-    sendFile(request, response, file, found);
+    sendFile(request, response, file, found, site.strangers);
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   site.url = `http://127.0.0.1:${server.address().port}`;
@@ -56,10 +57,12 @@ export function etag({ size, mtimeMs }) {
   return `"${size}-${mtimeMs}"`;
 }
 
-function sendFile(request, response, file, found) {
+function sendFile(request, response, file, found, strangers) {
   const { size } = found;
+  const policy = security['Content-Security-Policy'].replace("connect-src 'self'", ["connect-src 'self'", ...strangers].join(' '));
   const headers = {
     ...security,
+    'Content-Security-Policy': policy,
     'Content-Type': types[extname(file)] ?? 'application/octet-stream',
     'Cache-Control': 'no-cache',
     'Accept-Ranges': 'bytes',

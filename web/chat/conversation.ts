@@ -12,11 +12,13 @@ export interface Settings {
   maxTokens: number;
   /** Aliases of models that were loaded once, and so are loaded again without asking. */
   loaded: string[];
+  /** The browser was asked to keep models when its disk is full. */
+  askedToPersist: boolean;
 }
 
 const conversationKey = 'zero-tvm.conversation';
 const settingsKey = 'zero-tvm.settings';
-const defaults: Settings = { model: '', temperature: 0.3, maxTokens: 512, loaded: [] };
+const defaults: Settings = { model: '', temperature: 0.3, maxTokens: 512, loaded: [], askedToPersist: false };
 
 export function loadTurns(): Turn[] {
   const turns = read(conversationKey);
@@ -29,12 +31,13 @@ export function saveTurns(turns: Turn[]): void {
 
 export function loadSettings(): Settings {
   const stored = read(settingsKey) as Partial<Settings> | undefined;
-  const { model, temperature, maxTokens, loaded } = { ...defaults, ...stored };
+  const { model, temperature, maxTokens, loaded, askedToPersist } = { ...defaults, ...stored };
   return {
     model: typeof model === 'string' ? model : defaults.model,
     temperature: within(temperature, 0, 1.5) ? temperature : defaults.temperature,
     maxTokens: within(maxTokens, 1, 4096) ? Math.round(maxTokens) : defaults.maxTokens,
     loaded: Array.isArray(loaded) ? loaded.filter((alias) => typeof alias === 'string') : [],
+    askedToPersist: askedToPersist === true,
   };
 }
 

@@ -24,6 +24,11 @@ export function formatBytes(nBytes: number): string {
   return `${(nBytes / 1e9).toFixed(2)} GB`;
 }
 
+/** "3.9 GB", of what is known only about. */
+export function formatAbout(nBytes: number): string {
+  return nBytes < 1e9 ? `${Math.round(nBytes / 1e6)} MB` : `${(nBytes / 1e9).toFixed(1)} GB`;
+}
+
 export function formatSeconds(seconds: number): string {
   if (seconds < 60) return `${Math.ceil(seconds)} s`;
   return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;

@@ -1,15 +1,17 @@
 // The chat page: connects the engine, the conversation and the controls.
 import wasmUrl from '../../build/wasm/zerotvm.wasm?url';
-import type { FinishReason, LoadedModel } from '../api.ts';
+import type { FinishReason, LoadedModel, MemoryPlan } from '../api.ts';
 import { EngineClient } from '../client.ts';
 import { asEngineError, EngineError } from '../errors.ts';
 import { hideCard, loadReporter, showCard, showFailure } from './card.ts';
 import { loadSettings, loadTurns, saveSettings, saveTurns, type Turn } from './conversation.ts';
-import { byId, formatBytes } from './dom.ts';
+import { byId, formatAbout, formatBytes } from './dom.ts';
 import { AnswerView, showTurn, showTurns } from './messages.ts';
-import { listModels, modelUrl, type SiteModel } from './models.ts';
+import { askToPersist, describePlan, memoryWarning, storageWarning } from './memory.ts';
+import { askedContext, findModel, listModels, type SiteModel } from './models.ts';
 import { connectSettings } from './settings_panel.ts';
 import { finalStats, speed } from './stats.ts';
+import { connectStored } from './stored_list.ts';
 
 type State = 'starting' | 'idle' | 'loading' | 'ready' | 'answering' | 'failed';
 
@@ -28,6 +30,8 @@ let client: EngineClient | undefined;
 let state: State = 'starting';
 /** The person pressed Enter before the model was there. */
 let sendWhenReady = false;
+/** What the card's button does while the model waits to be loaded. */
+let goOn: () => Promise<void> = load;
 /** The answer that is being made, and its text so far. */
 let answering: Promise<void> | undefined;
 let answerText = '';
@@ -48,7 +52,7 @@ function updateSendButton(): void {
   sendButton.disabled = prompt.value.trim() === '' || state === 'failed';
 }
 
-function fail(thrown: unknown): void {
+function fail(thrown: unknown, opening = false): void {
   sendWhenReady = false;
   const error = asEngineError(thrown);
   if (error.code === 'context_full') {
@@ -62,7 +66,7 @@ function fail(thrown: unknown): void {
     return;
   }
   setState('failed', '');
-  showFailure(error, () => void start());
+  showFailure(error, () => void start(), opening);
 }
 
 /** Makes a fresh engine; also the way back after a failure. */
@@ -71,9 +75,20 @@ async function start(): Promise<void> {
   client = undefined;
   hideCard();
   setState('starting', 'Looking for your GPU …');
+  models = await listModels();
   try {
-    models = await listModels();
     fillModels();
+  } catch (error) {
+    setState('failed', '');
+    showCard({
+      kind: 'failure',
+      title: 'There is no such model here',
+      text: asEngineError(error).message,
+      action: { label: 'Choose a model', run: () => modelSelect.showPicker() },
+    });
+    return;
+  }
+  try {
     client = await EngineClient.create(new URL(wasmUrl, location.href));
     client.onLost = fail;
     if (settings.loaded.includes(chosenModel().alias) || sendWhenReady) await load();
@@ -84,42 +99,94 @@ async function start(): Promise<void> {
 }
 
 function fillModels(): void {
-  modelSelect.replaceChildren(...models.map(({ name, alias }) => new Option(name, alias)));
-  const asked = new URLSearchParams(location.search).get('model') ?? settings.model;
-  if (models.some(({ alias }) => alias === asked)) modelSelect.value = asked;
+  const option = (model: SiteModel) => new Option(labelOf(model), model.alias);
+  const group = (label: string, members: SiteModel[]) => {
+    const element = document.createElement('optgroup');
+    element.label = label;
+    element.append(...members.map(option));
+    return members.length > 0 ? [element] : [];
+  };
+  modelSelect.replaceChildren(
+    ...group('On this site', models.filter(({ isLocal }) => isLocal)),
+    ...group('From Hugging Face', models.filter(({ isLocal }) => !isLocal)),
+  );
+  const asked = new URLSearchParams(location.search).get('model');
+  // A choice of long ago may be gone; what the address names must be there.
+  const remembered = models.some(({ alias }) => alias === settings.model) ? settings.model : null;
+  modelSelect.value = '';
+  modelSelect.value = findModel(models, asked ?? remembered).alias;
+}
+
+function labelOf(model: SiteModel): string {
+  const memory = model.memoryBytes > 0 ? `${formatAbout(model.memoryBytes)} of memory` : '';
+  return [model.name, sizeOf(model), memory].filter((part) => part).join(' · ');
+}
+
+function sizeOf({ bytes, isLocal }: SiteModel): string {
+  return isLocal ? formatBytes(bytes) : formatAbout(bytes);
 }
 
 function chosenModel(): SiteModel {
-  const model = models.find(({ alias }) => alias === modelSelect.value);
-  if (!model) throw new EngineError('not_found', 'This site offers no model.');
-  return model;
+  return findModel(models, modelSelect.value);
 }
 
 function offerModel(): void {
   const model = chosenModel();
+  goOn = load;
   setState('idle', 'The model is loaded once and then kept in this browser.');
+  const memory = model.memoryBytes > 0 ? ` · about ${formatAbout(model.memoryBytes)} of GPU memory` : '';
   showCard({
     kind: 'offer',
     title: model.name,
-    text: `${formatBytes(model.bytes)} to download`,
+    text: `${sizeOf(model)} to download${memory}`,
+    ...(model.about ? { detail: model.about } : {}),
     action: { label: 'Load model', run: () => void load() },
   });
 }
 
+/** Reads the headers, says what the model takes, and goes on unless that may be too much. */
 async function load(): Promise<void> {
   const model = chosenModel();
   const engine = client!;
   setState('loading', '');
+  if (!settings.askedToPersist) {
+    settings.askedToPersist = true;
+    saveSettings(settings);
+    void askToPersist().catch(() => {});
+  }
+  let plan: MemoryPlan;
   try {
-    const source = { name: model.name, url: modelUrl(model), nBytes: model.bytes };
-    const loaded = await engine.load(source, loadReporter(model.name));
-    settings.loaded = [...new Set([...settings.loaded, model.alias])];
+    const context = askedContext();
+    plan = await engine.open(model.source, context === undefined ? {} : { context }, loadReporter(model.name));
+  } catch (error) {
+    // Choosing another model closes this engine, which is no failure.
+    if (engine === client) fail(error, true);
+    return;
+  }
+  if (engine !== client) return;
+  const isKnown = settings.loaded.includes(model.alias);
+  const noRoom = isKnown ? undefined : await storageWarning(plan.read_bytes);
+  const detail = [describePlan(plan), noRoom].filter((part) => part).join(' ');
+  const warning = memoryWarning(plan);
+  const rest = () => loadWeights(model, engine, detail);
+  if (!warning || isKnown) return rest();
+  goOn = rest;
+  setState('idle', '');
+  const action = { label: 'Load anyway', run: () => void rest() };
+  showCard({ kind: 'offer', title: `${model.name} is large`, text: warning, detail, action });
+}
+
+async function loadWeights(model: SiteModel, engine: EngineClient, detail: string): Promise<void> {
+  setState('loading', '');
+  try {
+    const loaded = await engine.load(loadReporter(model.name, detail));
+    // What is not kept is not downloaded again unasked.
+    if (!loaded.note) settings.loaded = [...new Set([...settings.loaded, model.alias])];
     saveSettings(settings);
     hideCard();
     setState('ready', describeModel(loaded));
     if (sendWhenReady) answering = send();
   } catch (error) {
-    // Choosing another model closes this engine, which is no failure.
     if (engine === client) fail(error);
   }
 }
@@ -227,7 +294,7 @@ function submit(): void {
   if (prompt.value.trim() === '') return;
   if (state === 'ready') answering = send();
   if (state === 'starting' || state === 'idle' || state === 'loading') sendWhenReady = true;
-  if (state === 'idle') void load();
+  if (state === 'idle') void goOn();
 }
 
 function connectControls(): void {
@@ -249,6 +316,10 @@ function connectControls(): void {
   modelSelect.onchange = () => {
     settings.model = modelSelect.value;
     saveSettings(settings);
+    // The address would choose again on the next visit.
+    const address = new URL(location.href);
+    address.searchParams.delete('model');
+    history.replaceState(null, '', address);
     void start();
   };
   for (const suggestion of byId('suggestions').querySelectorAll('button')) {
@@ -273,5 +344,13 @@ addEventListener('pagehide', () => {
 
 connectControls();
 connectSettings(settings);
+connectStored(
+  () => models,
+  (model) => {
+    // Otherwise the next visit would download it again, unasked.
+    settings.loaded = settings.loaded.filter((alias) => alias !== model?.alias);
+    saveSettings(settings);
+  },
+);
 restore();
 void start();

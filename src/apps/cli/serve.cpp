@@ -39,11 +39,12 @@ Result<fs::path> find_page(const std::string& web) {
                           places.front().string()));
 }
 
-// The models to serve, in one file each; a link that leads out of its models folder is left out.
+// The models to serve; a link that leads out of its models folder is left out.
 std::vector<ModelEntry> served_models() {
   std::vector<ModelEntry> models = list_models(model_roots());
   std::erase_if(models, [](const ModelEntry& model) {
-    return model.is_folder || !lies_inside(model.path.parent_path().parent_path(), model.path);
+    const fs::path folder = model.is_folder ? model.path : model.path.parent_path();
+    return !lies_inside(folder.parent_path(), model.path);
   });
   return models;
 }

@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "apps/download/repo_files.hpp"
 #include "apps/file_source.hpp"
 #include "apps/server/http_file.hpp"
 #include "base/json.hpp"
@@ -22,18 +23,36 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view k_models_url = "/models/";
+constexpr std::string_view k_weights_url = "/local-weights/";
 constexpr std::string_view k_model_list_url = "/models.json";
+constexpr std::string_view k_no_cache = "no-cache";
 constexpr std::size_t k_n_threads = 32;
 constexpr std::size_t k_piece_bytes = 256 * 1024;  // of a file, read and sent at a time
 
-// The page loads nothing from elsewhere; WebAssembly needs a permission of its own.
+// Models may come from the hub, which sends to hosts of its own; all else from here. WebAssembly needs a permission.
 constexpr const char* k_content_policy =
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; font-src "
     "'self'; "
-    "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    "connect-src 'self' https://huggingface.co https://*.huggingface.co https://*.hf.co; worker-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 // Where it is below /models/.
 std::string file_of(const ModelEntry& model) { return model.alias + "/" + model.path.filename().string(); }
+
+// The files directly in a model's folder, by name; without parts and records of downloads.
+std::vector<std::pair<std::string, std::uint64_t>> files_in(const fs::path& folder) {
+  std::vector<std::pair<std::string, std::uint64_t>> files;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    std::error_code vanished;
+    if (!is_plain_name(name) || !entry->is_regular_file(vanished)) continue;
+    const std::uint64_t n_bytes = entry->file_size(vanished);
+    if (!vanished) files.emplace_back(name, n_bytes);
+  }
+  std::ranges::sort(files);
+  return files;
+}
 
 // As the page reads it (web/chat/models.ts).
 std::string list_as_json(const std::vector<ModelEntry>& models) {
@@ -42,8 +61,14 @@ std::string list_as_json(const std::vector<ModelEntry>& models) {
     OrderedJson entry;
     entry["alias"] = model.alias;
     entry["name"] = model.name;
-    entry["file"] = file_of(model);
+    if (!model.is_folder) entry["file"] = file_of(model);
     entry["bytes"] = model.n_bytes;
+    if (model.is_folder) {
+      entry["files"] = OrderedJson::array();
+      for (const auto& [name, n_bytes] : files_in(model.path)) {
+        entry["files"].push_back({{"name", name}, {"bytes", n_bytes}});
+      }
+    }
     list.push_back(std::move(entry));
   }
   OrderedJson object;
@@ -65,7 +90,7 @@ void send_not_found(httplib::Response& response) {
 
 // Vite names the files in assets/ after their content, so they never change.
 std::string_view cache_control_of(std::string_view url) {
-  return url.starts_with("/assets/") ? "public, max-age=31536000, immutable" : "no-cache";
+  return url.starts_with("/assets/") ? "public, max-age=31536000, immutable" : k_no_cache;
 }
 
 }  // namespace
@@ -140,14 +165,30 @@ void StaticServer::answer(const httplib::Request& request, httplib::Response& re
     response.set_header("Cache-Control", "no-cache");
     response.set_content(model_list_, "application/json");
   } else if (url.starts_with(k_models_url)) {
-    const auto model = std::ranges::find(options_.models, url.substr(k_models_url.size()), file_of);
-    if (model == options_.models.end()) return send_not_found(response);
-    send_file(model->path, cache_control_of(url), request, response);
+    answer_model(url.substr(k_models_url.size()), request, response);
+  } else if (url.starts_with(k_weights_url)) {
+    answer_model(url.substr(k_weights_url.size()), request, response);
   } else {
     const auto file = file_for_url(options_.web_root, url);
     if (!file) return send_not_found(response);
     send_file(*file, cache_control_of(url), request, response);
   }
+}
+
+void StaticServer::answer_model(std::string_view name, const httplib::Request& request,
+                                httplib::Response& response) {
+  const std::size_t slash = std::min(name.find('/'), name.size());
+  const auto model =
+      std::ranges::find(options_.models, name.substr(0, slash), [](const ModelEntry& m) { return m.alias; });
+  if (model == options_.models.end()) return send_not_found(response);
+  if (!model->is_folder) {
+    if (name != file_of(*model)) return send_not_found(response);
+    return send_file(model->path, k_no_cache, request, response);
+  }
+  const bool is_plain = slash < name.size() && is_plain_name(name.substr(slash + 1));
+  const auto file = is_plain ? file_for_url(model->path, name.substr(slash)) : std::nullopt;
+  if (!file) return send_not_found(response);
+  send_file(*file, k_no_cache, request, response);
 }
 
 void StaticServer::send_file(const fs::path& path, std::string_view cache_control,

@@ -23,7 +23,8 @@ struct ServerOptions {
   std::string host = "127.0.0.1";
   int port = 8080;                 // 0: any free one
   std::filesystem::path web_root;  // served at /
-  std::vector<ModelEntry> models;  // served at /models/ALIAS/FILE, listed in /models.json
+  std::vector<ModelEntry>
+      models;  // served at /local-weights/ALIAS/FILE and /models/ALIAS/FILE, listed in /models.json
 };
 
 class StaticServer {
@@ -43,6 +44,7 @@ class StaticServer {
   explicit StaticServer(ServerOptions options);
   Result<void> bind_port();
   void answer(const httplib::Request& request, httplib::Response& response);
+  void answer_model(std::string_view name, const httplib::Request& request, httplib::Response& response);
   void send_file(const std::filesystem::path& path, std::string_view cache_control,
                  const httplib::Request& request, httplib::Response& response);
 

@@ -22,9 +22,14 @@ class StaticServerTest : public testing::Test {
     folder_.write("web/.env", "SECRET=1");
     folder_.write("models/.part", "x");
     const auto model = folder_.write("models/tiny/Tiny model.gguf", model_bytes_);
+    folder_.write("models/mlc/mlc-chat-config.json", "{}");
+    folder_.write("models/mlc/params_shard_0.bin", "weights");
+    folder_.write("models/mlc/.zerotvm.part", "x");
+    folder_.write("models/secret.txt", "x");
     auto server = StaticServer::bind({.port = 0,
                                       .web_root = folder_.path() / "web",
-                                      .models = {{"tiny", "Tiny model", model, model_bytes_.size()}}});
+                                      .models = {{"tiny", "Tiny model", model, model_bytes_.size()},
+                                                 {"mlc", "Folder", folder_.path() / "models/mlc", 9, true}}});
     ASSERT_TRUE(server) << server.error().text;
     server_ = std::move(*server);
     loop_ = std::thread([this] { EXPECT_TRUE(server_->run()); });
@@ -68,7 +73,23 @@ TEST_F(StaticServerTest, ListsModels) {
   EXPECT_EQ(list->get_header_value("Content-Type"), "application/json");
   EXPECT_EQ(
       list->body,
-      R"({"models":[{"alias":"tiny","name":"Tiny model","file":"tiny/Tiny model.gguf","bytes":1000003}]})");
+      R"({"models":[{"alias":"tiny","name":"Tiny model","file":"tiny/Tiny model.gguf","bytes":1000003},)"
+      R"({"alias":"mlc","name":"Folder","bytes":9,"files":[{"name":"mlc-chat-config.json","bytes":2},)"
+      R"({"name":"params_shard_0.bin","bytes":7}]}]})");
+}
+
+TEST_F(StaticServerTest, ServesTheFilesOfAFolderAndNoOthers) {
+  const auto part = get("/local-weights/mlc/params_shard_0.bin", {{"Range", "bytes=2-3"}});
+  ASSERT_TRUE(part);
+  EXPECT_EQ(part->status, 206);
+  EXPECT_EQ(part->body, "ig");
+  EXPECT_EQ(get("/local-weights/tiny/Tiny%20model.gguf")->status, 200);
+  for (const char* url :
+       {"/local-weights/mlc/", "/local-weights/mlc", "/local-weights/mlc/none.json",
+        "/local-weights/mlc/.zerotvm.part", "/local-weights/mlc/../secret.txt",
+        "/local-weights/mlc/%2e%2e/secret.txt", "/local-weights/", "/local-weights/other/a"}) {
+    EXPECT_EQ(get(url)->status, 404) << url;
+  }
 }
 
 TEST_F(StaticServerTest, SendsTheWholeModel) {

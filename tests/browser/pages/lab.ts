@@ -4,6 +4,7 @@ import { openDevice } from '../../../web/adapter.ts';
 import type { GenerateRequest, ModelSource } from '../../../web/api.ts';
 import { EngineClient } from '../../../web/client.ts';
 import { asEngineError } from '../../../web/errors.ts';
+import { deleteStored, listStored } from '../../../web/stored_models.ts';
 import { GpuBench } from './gpu_bench.ts';
 import type { StorageJob } from './storage_worker.ts';
 
@@ -15,15 +16,18 @@ function runStorage(job: StorageJob): Promise<unknown> {
       worker.terminate();
       resolve(data);
     };
-    worker.postMessage({ ...job, source: { ...job.source, url: new URL(job.source.url, location.href).href } });
+    const source = { ...job.source, url: new URL(job.source.url, location.href).href };
+    if (source.local) source.local = { ...source.local, url: new URL(source.local.url, location.href).href };
+    worker.postMessage({ ...job, source });
   });
 }
 
 /** Loads a model, answers each request, and gives back all ids and texts, or the error's code and text. */
-async function generateAll(source: ModelSource, requests: GenerateRequest[]): Promise<unknown> {
+async function generateAll(source: ModelSource, requests: GenerateRequest[], options = {}): Promise<unknown> {
   try {
     const client = await EngineClient.create(new URL(wasmUrl, location.href));
-    const loaded = await client.load(source, () => {});
+    const plan = await client.open(source, options, () => {});
+    const loaded = await client.load(() => {});
     const answers = [];
     for (const request of requests) {
       const answer = { promptIds: [] as number[], ids: [] as number[], text: '', finish: '', timings: {} };
@@ -38,7 +42,7 @@ async function generateAll(source: ModelSource, requests: GenerateRequest[]): Pr
       answers.push(answer);
     }
     client.close();
-    return { loaded, answers };
+    return { plan, loaded, answers };
   } catch (error) {
     const { code, message } = asEngineError(error);
     return { error: { code, text: message } };
@@ -50,5 +54,12 @@ const makeGpuBench = async () => {
   return { bench: new GpuBench(device), caps };
 };
 
-export const lab = { runStorage, generateAll, makeGpuBench };
+/** Puts what the server answers, or a text, into a cache as WebLLM does. */
+async function putCached(cacheName: string, url: string, text?: string): Promise<void> {
+  const body = text ?? (await (await fetch(url)).blob());
+  const cache = await caches.open(cacheName);
+  await cache.put(url, new Response(body, { headers: { Vary: 'Origin' } }));
+}
+
+export const lab = { runStorage, generateAll, makeGpuBench, putCached, listStored, deleteStored };
 (globalThis as { lab?: typeof lab }).lab = lab;

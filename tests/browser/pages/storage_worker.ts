@@ -1,14 +1,25 @@
-// Opens a model file in a worker, reads ranges of it, and says what came: one job of the storage tests.
+// Opens a model's files in a worker, reads ranges of them, and says what came: one job of the storage tests.
 import type { ModelSource } from '../../../web/api.ts';
 import { asEngineError } from '../../../web/errors.ts';
-import { ModelFile } from '../../../web/storage.ts';
+import { ModelFiles } from '../../../web/model_files.ts';
+
+/** A range of a file; without one, the whole file, as the engine reads configs. */
+export interface Read {
+  file: string;
+  range?: [offset: number, nBytes: number];
+  maxBytes?: number;
+  optional?: boolean;
+}
 
 export interface StorageJob {
   source: ModelSource;
-  reads: [offset: number, nBytes: number][];
+  reads: Read[];
   finish: boolean;
+  /** The engine refuses what it got. */
+  evict?: boolean;
+  readAhead?: boolean;
   /** What is broken in this browser. */
-  fault?: 'no-opfs' | 'quota' | 'rotten-piece';
+  fault?: 'no-opfs' | 'quota' | 'rotten-piece' | undefined;
 }
 
 interface WritePrototype {
@@ -55,24 +66,35 @@ async function storedFiles(): Promise<string[]> {
   return names.sort();
 }
 
-async function run({ source, reads, finish, fault }: StorageJob): Promise<object> {
+/** The hash of what was read; nothing where an optional file is missing. */
+async function read(files: ModelFiles, { file, range, maxBytes = 1 << 24, optional = false }: Read): Promise<string | null> {
+  const nFileBytes = await files.open(file, range ? undefined : { maxBytes, optional });
+  if (nFileBytes === undefined) return null;
+  const [offset, nBytes] = range ?? [0, nFileBytes];
+  const bytes = new Uint8Array(nBytes);
+  await files.read(file, offset, nBytes, (part, at) => bytes.set(part, at));
+  return digest(bytes);
+}
+
+async function run({ source, reads, finish, evict, readAhead, fault }: StorageJob): Promise<object> {
   if (fault === 'no-opfs') StorageManager.prototype.getDirectory = () => Promise.reject(new DOMException('No OPFS'));
   if (fault === 'quota') breakWrites();
   if (fault === 'rotten-piece') await rot();
   let nHeard = 0;
-  const file = await ModelFile.open(source, (nBytes) => (nHeard += nBytes));
-  const { fromStorage } = file;
+  const files = new ModelFiles(source, (nBytes) => (nHeard += nBytes));
+  if (readAhead) files.readAhead();
   try {
-    const hashes: string[] = [];
-    for (const [offset, nBytes] of reads) {
-      const bytes = new Uint8Array(nBytes);
-      await file.read(offset, nBytes, (part, at) => bytes.set(part, at));
-      hashes.push(await digest(bytes));
+    const hashes: (string | null)[] = [];
+    const places: string[] = [];
+    for (const one of reads) {
+      hashes.push(await read(files, one));
+      places.push(files.place);
     }
-    if (finish) await file.finish();
-    return { nBytes: file.nBytes, fromStorage, note: file.note, hashes, nHeard };
+    if (finish) await files.finish();
+    if (evict) await files.evict();
+    return { fromStorage: files.fromStorage, note: files.note, hashes, places, nHeard };
   } finally {
-    file.close();
+    files.close();
   }
 }
 

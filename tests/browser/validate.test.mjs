@@ -1,0 +1,110 @@
+// The validate page: kernels and models that agree, one that does not, and the report that says so.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openChromium } from './chromium.mjs';
+import { openFirefox } from './firefox.mjs';
+import { chatPages, golden, goldens, tinyList, tinyModels } from './paths.mjs';
+import { startSite } from './site.mjs';
+
+const families = ['llama', 'phi3', 'qwen3', 'qwen35'];
+let site, browser, page;
+
+before(async () => {
+  const folders = families.map((family) => [`/local-weights/tiny-${family}/`, `${goldens}${family}/model/`]);
+  site = await startSite({
+    '/': chatPages,
+    '/models/tiny/': tinyModels,
+    '/golden/': goldens,
+    ...Object.fromEntries(folders),
+  });
+  answerWith({});
+  browser = await openChromium();
+  page = browser.pages()[0];
+});
+after(async () => {
+  await browser?.close();
+  site?.stop();
+});
+
+/** Sends the list of models, and these texts for these paths. */
+function answerWith(texts) {
+  site.intercept = ({ url }, response) => {
+    const text = url.endsWith('/models.json') ? JSON.stringify(tinyList(families)) : texts[url];
+    if (text === undefined) return false;
+    response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }).end(text);
+    return true;
+  };
+}
+
+async function run(alias, { kernels }) {
+  await page.goto(`${site.url}/validate/index.html${alias ? `?model=${alias}` : ''}`);
+  await page.waitForSelector('body[data-state=idle]');
+  await page.setChecked('#kernels', kernels);
+  await page.click('#run');
+  await page.waitForSelector('body[data-state=done]', { timeout: 400_000 });
+  const rows = await page.locator('#rows tr').evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.innerText)));
+  return { verdict: await page.textContent('#verdict'), report: await page.textContent('#report'), rows };
+}
+
+test('every quick case of every kernel agrees, and the report describes the adapter', async () => {
+  const { verdict, report, rows } = await run('', { kernels: true });
+  assert.equal(verdict, 'Everything agrees with its reference.', report);
+  const names = rows.map(([name]) => name);
+  for (const kernel of ['matmul', 'attention', 'rms_norm', 'embed', 'sample', 'delta_rule', 'expert_matmul']) {
+    assert.ok(names.includes(kernel), names.join());
+  }
+  assert.ok(rows.every(([, compared, result]) => /^\d+ cases?$/.test(compared) && result === 'agrees'), JSON.stringify(rows));
+  assert.match(report, /Adapter +.*swiftshader/i);
+  assert.match(report, /Kernel set +cpu f32\. /);
+  assert.match(report, /Browser +Mozilla/);
+});
+
+for (const family of families) {
+  test(`the tiny ${family} agrees op by op and in its greedy ids`, async () => {
+    const { verdict, report, rows } = await run(`tiny-${family}`, { kernels: false });
+    assert.equal(verdict, 'Everything agrees with its reference.', report);
+    assert.deepEqual(rows.map(([name]) => name), ['model, op by op', 'model, greedy ids']);
+    const [, nOps, nDifferent] = /^(\d+) ops, (\d+) different$/.exec(rows[0][1]);
+    assert.ok(nDifferent > 20 && nOps > nDifferent, rows[0][1]);
+    assert.ok(Number.parseInt(rows[1][1]) > 30, rows[1][1]);
+    assert.match(report, new RegExp(`Model +Tiny ${family}`));
+  });
+}
+
+test('a model whose ids are not the reference’s is said to be wrong, with the first token that differs', async () => {
+  const changed = golden('llama/golden');
+  const prompt = changed.prompts.find(({ greedy }) => greedy);
+  const token = prompt.greedy.tokens[0];
+  prompt.greedy.tokens[0] = token + 1;
+  answerWith({ '/golden/llama/golden/golden.json': JSON.stringify(changed) });
+  try {
+    const { verdict, report } = await run('tiny-llama', { kernels: false });
+    assert.equal(verdict, 'Wrong results: model, greedy ids. Please attach the report to an issue.', report);
+    assert.match(report, new RegExp(`${prompt.name}: token 0 is ${token}, expected ${token + 1}`));
+  } finally {
+    answerWith({});
+  }
+});
+
+test('an unknown model is named with those that are known', async () => {
+  await page.goto(`${site.url}/validate/index.html?model=nonsense`);
+  await page.waitForSelector('body[data-state=failed]');
+  assert.match(await page.textContent('#status'), /no model "nonsense"; known are tiny-llama, .*qwen36q3/);
+});
+
+test('Firefox: a tiny model agrees op by op', async () => {
+  const firefox = await openFirefox();
+  try {
+    const tab = await firefox.newPage();
+    await tab.goto(`${site.url}/validate/index.html?model=tiny-qwen3`);
+    await tab.waitForSelector('body[data-state=idle]');
+    await tab.click('#kernels');
+    await tab.click('#run');
+    await tab.waitForSelector('body[data-state=done]', { timeout: 300_000 });
+    const report = await tab.$eval('#report', (element) => element.textContent);
+    assert.match(report, /Everything agrees/);
+    assert.match(report, /subgroups no/);
+  } finally {
+    await firefox.close();
+  }
+});

@@ -1,0 +1,278 @@
+// One file of a model: from this browser's storage, else from WebLLM's cache, else from a server and into storage on
+// the way. A piece from storage or cache is used only with the hash that it had when it was first read.
+import { EngineError } from './errors.ts';
+import { HttpFile } from './http_file.ts';
+import { fetchWhole } from './http_whole.ts';
+import { sha256 } from './opfs.ts';
+import { pieceBytes, PieceLog } from './piece_log.ts';
+import { PieceStore } from './piece_store.ts';
+import { CachedFile, findCached } from './webllm_cache.ts';
+
+/** storage: OPFS. cache: WebLLM's. server: the page's own. */
+export type Place = 'storage' | 'cache' | 'server' | 'network';
+
+export interface FileRequest {
+  /** What the file is stored and cached under. */
+  url: string;
+  /** Where servers have it, the nearest first. */
+  addresses: { url: string; place: Place }[];
+  /** Its length, where it is known. */
+  nBytes?: number | undefined;
+  /** Its length is unknown, and at most this: it is read in one go. */
+  wholeUpTo?: number | undefined;
+  /** It need not exist. */
+  optional?: boolean | undefined;
+}
+
+/** What the files of a model share. */
+export interface FileHost {
+  /** Hears of every byte that arrives, from any place. */
+  onBytes: (nBytes: number) => void;
+  /** Pieces are fetched before they are asked for. */
+  readsAhead: boolean;
+  /** Files are kept in storage. */
+  keeps: boolean;
+  /** Says why they are not, and ends it. */
+  stopKeeping(error: unknown): void;
+}
+
+export class ModelFile {
+  nBytes = 0;
+  place: Place = 'storage';
+  private store: PieceStore | undefined;
+  /** Of a file whose bytes lie in WebLLM's cache. */
+  private hashes: PieceLog | undefined;
+  private cached: CachedFile | undefined;
+  private http: HttpFile | undefined;
+  /** All of it, fresh from a server. */
+  private whole: Uint8Array | undefined;
+  private lastPiece: { index: number; bytes: Uint8Array } | undefined;
+
+  private constructor(
+    private readonly request: FileRequest,
+    private readonly host: FileHost,
+  ) {}
+
+  /** Nothing: the file is optional and does not exist. */
+  static async open(request: FileRequest, host: FileHost): Promise<ModelFile | undefined> {
+    const file = new ModelFile(request, host);
+    try {
+      if (await file.find()) return file;
+      file.close();
+      return undefined;
+    } catch (error) {
+      file.close();
+      throw error;
+    }
+  }
+
+  /** Hands the bytes of a range to `sink` in order, each part with its place in the range. */
+  async read(offset: number, nBytes: number, sink: (part: Uint8Array, at: number) => void): Promise<void> {
+    if (offset + nBytes > this.nBytes) {
+      throw new EngineError(
+        'corrupt_file',
+        `The engine asks for bytes ${offset} to ${offset + nBytes}, but ${this.request.url} has only ${this.nBytes}.`,
+      );
+    }
+    for (let at = 0; at < nBytes; ) {
+      const index = Math.floor((offset + at) / pieceBytes);
+      const start = offset + at - index * pieceBytes;
+      const part = (await this.piece(index)).subarray(start, start + nBytes - at);
+      sink(part, at);
+      at += part.length;
+    }
+  }
+
+  /** The engine reads another file now. True: this one is whole, stored and closed. */
+  async rest(): Promise<boolean> {
+    this.http?.close();
+    this.lastPiece = undefined;
+    this.whole = undefined;
+    if (this.store && !this.store.log.isWhole) return false;
+    await this.commit();
+    this.close();
+    return true;
+  }
+
+  /** Nothing more of the file will be asked for. */
+  async commit(): Promise<void> {
+    await this.store?.commit().catch((error: unknown) => this.stopKeeping(error));
+  }
+
+  /** The contents are no good: forgets what is stored of them, and what WebLLM has is not used again. */
+  async evict(): Promise<void> {
+    await this.store?.discard();
+    await this.hashes?.remove();
+    this.store = this.hashes = undefined;
+    if (this.cached) await this.note('distrusted');
+  }
+
+  close(): void {
+    this.http?.close();
+    this.store?.close();
+    this.hashes?.close();
+    this.store = this.hashes = this.cached = this.http = this.whole = this.lastPiece = undefined;
+  }
+
+  private async find(): Promise<boolean> {
+    const { url, nBytes, optional } = this.request;
+    let log = this.host.keeps ? await PieceLog.find(url, nBytes).catch((error: unknown) => this.give(error)) : undefined;
+    if (log?.kind === 'missing' && optional) {
+      log.close();
+      return false;
+    }
+    if (log?.kind === 'data') {
+      this.store = await PieceStore.open(log).catch((error: unknown) => this.give(error));
+      this.nBytes = log.identity.nBytes;
+      if (this.store && log.enough) return true;
+      if (this.store) return this.ask();
+      log = undefined;
+    }
+    const blob = log?.kind === 'distrusted' ? undefined : await findCached(url, nBytes);
+    if (blob) {
+      await this.useCached(blob, log);
+      return true;
+    }
+    await log?.remove();
+    return this.ask();
+  }
+
+  /** Takes the bytes from WebLLM's cache, and its hashes from the log of an earlier visit. */
+  private async useCached(blob: Blob, log: PieceLog | undefined): Promise<void> {
+    this.place = 'cache';
+    this.cached = new CachedFile(blob);
+    this.nBytes = blob.size;
+    if (log?.kind === 'hashes' && log.identity.nBytes === blob.size) {
+      this.hashes = log;
+      return;
+    }
+    log?.close();
+    if (!this.host.keeps) return;
+    const identity = { url: this.request.url, nBytes: blob.size, version: '' };
+    this.hashes = await PieceLog.create(identity, 'hashes').catch((error: unknown) => this.give(error));
+  }
+
+  /** Asks the servers in turn. False: none has it. */
+  private async ask(): Promise<boolean> {
+    const { addresses, optional } = this.request;
+    for (const [i, { url, place }] of addresses.entries()) {
+      this.place = place;
+      try {
+        await this.askAt(url);
+        return true;
+      } catch (error) {
+        // What the nearer server lacks, or answers with a page, the next may have.
+        if (i + 1 < addresses.length) continue;
+        if (!optional || !(error instanceof EngineError) || error.code !== 'not_found') throw error;
+      }
+    }
+    if (addresses.length > 0) await this.note('missing');
+    return false;
+  }
+
+  private async askAt(url: string): Promise<void> {
+    const { wholeUpTo } = this.request;
+    if (wholeUpTo === undefined) {
+      this.http = await HttpFile.open(url, this.request.nBytes, this.host.onBytes);
+      this.nBytes = this.http.nBytes;
+      await this.matchStore(this.http.version);
+      return;
+    }
+    const { bytes, version } = await fetchWhole(url, wholeUpTo, this.host.onBytes);
+    this.whole = bytes;
+    this.nBytes = bytes.length;
+    await this.matchStore(version);
+    for (let at = 0, index = 0; at < bytes.length; at += pieceBytes, ++index) {
+      await this.keep(index, bytes.subarray(at, at + pieceBytes));
+    }
+  }
+
+  /** Goes on with what is stored of this very version of the file, else starts anew. */
+  private async matchStore(version: string): Promise<void> {
+    const stored = this.store?.log.identity;
+    if (stored && stored.nBytes === this.nBytes && stored.version === version) return;
+    this.store?.close();
+    this.store = undefined;
+    if (!this.host.keeps) return;
+    const identity = { url: this.request.url, nBytes: this.nBytes, version };
+    this.store = await PieceStore.create(identity).catch((error: unknown) => this.give(error));
+  }
+
+  /** A log that only says something of the file. */
+  private async note(kind: 'missing' | 'distrusted'): Promise<void> {
+    if (!this.host.keeps) return;
+    const identity = { url: this.request.url, nBytes: 0, version: '' };
+    const log = await PieceLog.create(identity, kind).catch((error: unknown) => this.give(error));
+    log?.close();
+  }
+
+  private async piece(index: number): Promise<Uint8Array> {
+    if (this.lastPiece?.index === index) return this.lastPiece.bytes;
+    let bytes = this.whole?.subarray(index * pieceBytes, (index + 1) * pieceBytes);
+    if (!bytes) {
+      bytes = (await this.store?.read(index)) ?? (await this.cachedPiece(index));
+      if (bytes) this.host.onBytes(bytes.length);
+    }
+    if (!bytes) {
+      bytes = await this.fetchPiece(index);
+      await this.keep(index, bytes);
+    }
+    this.lastPiece = { index, bytes };
+    return bytes;
+  }
+
+  /** A piece of WebLLM's file, if it has the hash of the first time. */
+  private async cachedPiece(index: number): Promise<Uint8Array | undefined> {
+    const bytes = await this.cached?.piece(index).catch(() => undefined);
+    if (!bytes) return undefined;
+    const hash = await sha256(bytes);
+    const known = this.hashes?.hashes.get(index);
+    if (known) return known === hash ? bytes : undefined;
+    try {
+      this.hashes?.note(index, hash);
+    } catch (error) {
+      this.give(error);
+    }
+    return bytes;
+  }
+
+  private async fetchPiece(index: number): Promise<Uint8Array> {
+    const wanted = (next: number) => this.host.readsAhead && !this.store?.has(next) && !this.cached;
+    if (this.http) return this.http.piece(index, wanted);
+    // A piece of a stored or cached file that is not there or no longer good.
+    const { addresses } = this.request;
+    const version = this.store?.log.identity.version ?? '';
+    for (const [i, { url, place }] of addresses.entries()) {
+      const http = HttpFile.known(url, this.nBytes, version, this.host.onBytes);
+      try {
+        const bytes = await http.piece(index, wanted);
+        this.http = http;
+        this.place = place;
+        return bytes;
+      } catch (error) {
+        http.close();
+        if (i + 1 < addresses.length) continue;
+        // The stored pieces are of a file that is no more.
+        if (error instanceof EngineError && error.code !== 'network') await this.evict();
+        throw error;
+      }
+    }
+    throw new EngineError('internal', `Nobody has ${this.request.url}.`);
+  }
+
+  private async keep(index: number, bytes: Uint8Array): Promise<void> {
+    await this.store?.write(index, bytes).catch((error: unknown) => this.stopKeeping(error));
+  }
+
+  /** Goes on without storage: the person gets their answers, and a note. */
+  private async stopKeeping(error: unknown): Promise<void> {
+    this.give(error);
+    const store = this.store;
+    this.store = undefined;
+    await store?.discard();
+  }
+
+  private give(error: unknown): undefined {
+    this.host.stopKeeping(error);
+  }
+}
