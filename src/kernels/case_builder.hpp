@@ -32,8 +32,8 @@ class CaseBuilder {
   gpu::Tensor pages(std::uint32_t n_pages);
   // [rows, top_k] experts, different ones in a row, each below n_candidates.
   gpu::Tensor expert_ids(std::uint32_t rows, std::uint32_t top_k, std::uint32_t n_candidates);
-  // A matrix [rows, dim] in `n_parts` buffer pairs of whole units of `unit_rows` rows. Quantised: random quants, and scales made of `fill`; with
-  // constant and integers the scale is a power of two.
+  // A matrix [rows, dim] in `n_parts` buffer pairs, each of whole units of `unit_rows` rows. Quantised: random quants,
+  // and scales made of `fill`; with constant and integers the scale is a power of two.
   Matrix matrix(QuantKind kind, std::uint32_t rows, std::uint32_t dim, Fill fill, std::uint32_t n_parts = 1,
                 std::uint32_t unit_rows = 1);
 

@@ -6,9 +6,9 @@ namespace ztvm::kernels {
 
 std::vector<KernelCase> all_cases() {
   std::vector<KernelCase> all;
-  for (const auto& list :
-       {embed_cases, rms_norm_cases, matmul_cases, rope_kv_cases, attention_cases, penalise_cases,
-        argmax_cases, sample_cases, advance_cases, route_cases, group_experts_cases, expert_matmul_cases}) {
+  for (const auto& list : {embed_cases, rms_norm_cases, matmul_cases, rope_kv_cases, attention_cases,
+                           penalise_cases, argmax_cases, sample_cases, advance_cases, route_cases,
+                           group_experts_cases, expert_matmul_cases, combine_cases}) {
     std::vector<KernelCase> cases = list();
     std::move(cases.begin(), cases.end(), std::back_inserter(all));
   }

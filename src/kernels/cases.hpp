@@ -40,6 +40,7 @@ std::uint64_t case_seed(const KernelCase& kernel_case);
 std::vector<KernelCase> advance_cases();
 std::vector<KernelCase> argmax_cases();
 std::vector<KernelCase> attention_cases();
+std::vector<KernelCase> combine_cases();
 std::vector<KernelCase> embed_cases();
 std::vector<KernelCase> expert_matmul_cases();
 std::vector<KernelCase> group_experts_cases();
