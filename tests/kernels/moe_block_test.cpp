@@ -141,7 +141,7 @@ std::vector<double> MoeBlock::weights(const Matrix& matrix) const {
     std::vector<std::byte> words = bytes(part.words);
     std::vector<std::byte> scales = bytes(part.scales);
     for (std::uint32_t i = 0; i < part.n_rows; ++i) {
-      load_row({words, gpu::Dtype::u32}, {scales, gpu::Dtype::u32}, matrix.kind, i, row);
+      load_row({words, gpu::Dtype::u32}, {scales, gpu::Dtype::u32}, part.kind, i, row);
       all.insert(all.end(), row.begin(), row.end());
     }
   }
