@@ -63,6 +63,14 @@ TEST_F(WeightStreamOfPhi3, ATruncatedShardIsRefused) {
             "truncated.");
 }
 
+TEST_F(WeightStreamOfPhi3, AMissingShardIsToldWithItsTensor) {
+  folder_.files.erase(k_shard);
+  const auto read = test::read_weights(folder_, checkpoint_, all_steps(checkpoint_));
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().text,
+            "There is no file params_shard_0.bin, which should hold tensor \"lm_head.weight\".");
+}
+
 TEST_F(WeightStreamOfPhi3, AnotherFileIsRefused) {
   folder_.files[k_shard] = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 61824\n";
   EXPECT_NE(
