@@ -42,7 +42,7 @@ void record_step(gpu::Recording& recording, std::string_view name, const DeltaRu
                     std::span<const gpu::HostView> views) { delta_rule_reference(views, shape, rows); },
       // Each row adds an error of a sum over the keys, and none is magnified later: S is multiplied by
       // decay (I - beta k k^T), whose norm is at most 1. So all rows together are one long sum.
-      .tolerance = gpu::sum_tolerance(std::size_t{args.shape.key_dim} * n_rows, args.out.dtype),
+      .tolerance = delta_rule_tolerance(args.shape, n_rows),
   });
 }
 

@@ -60,6 +60,12 @@ struct RowRange {
   std::uint32_t count = UINT32_MAX;
 };
 
+// Tolerance of both forms for a pass of `n_rows` rows: errors of rows add up, and out = q^T S can be a small difference of
+// large terms in a real model, which a figure relative to out itself has to allow for (a factor of 16).
+inline float delta_rule_tolerance(const DeltaRuleShape& shape, std::size_t n_rows) {
+  return 16.0f * gpu::sum_tolerance(std::size_t{shape.key_dim} * n_rows, gpu::Dtype::f32);
+}
+
 // The oracle, on bindings step, qkv, x, a_log, dt_bias, state, out.
 void delta_rule_reference(std::span<const gpu::HostView> views, const DeltaRuleShape& shape,
                           const RowRange& rows = {});

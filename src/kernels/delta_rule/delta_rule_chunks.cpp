@@ -33,7 +33,7 @@ void record_prepare(gpu::Recording& recording, std::string_view name, const Delt
             delta_rule_prepare_reference(views, shape, chunk);
           },
       // Elements of E are sums over the keys; each of up to `chunk` steps of the inversion adds their errors.
-      .tolerance = gpu::sum_tolerance(std::size_t{args.shape.key_dim} * args.chunk, args.scratch.dtype),
+      .tolerance = delta_rule_tolerance(args.shape, args.chunk),
   });
 }
 
@@ -60,7 +60,7 @@ void record_chunks(gpu::Recording& recording, std::string_view name, const Delta
             delta_rule_chunks_reference(views, shape, chunk);
           },
       // As in the step form.
-      .tolerance = gpu::sum_tolerance(std::size_t{args.shape.key_dim} * recording.max_rows, args.out.dtype),
+      .tolerance = delta_rule_tolerance(args.shape, recording.max_rows),
   });
 }
 
