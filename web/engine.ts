@@ -66,6 +66,7 @@ export class Engine implements EngineApi {
     this.onProgress = onProgress;
     return this.orClose(async () => {
       const nBytes = files.isFolder ? 0 : (await files.open(source.name))!;
+      this.progress.totalBytes = nBytes;
       this.module.call('ztvm_open', source.name, files.isFolder ? 1 : 0, nBytes, JSON.stringify(options));
       for (;;) {
         const plan = this.module.call<Partial<MemoryPlan>>('ztvm_memory_plan');
@@ -78,7 +79,9 @@ export class Engine implements EngineApi {
   async load(onProgress: (progress: Progress) => void): Promise<LoadedModel> {
     const { files, plan } = this;
     if (!files || !plan) throw new EngineError('invalid_argument', 'No model is open.');
-    this.progress = { stage: 'reading', from: files.place, doneBytes: 0, totalBytes: plan.read_bytes };
+    // Of a .gguf all is read, of a folder only what the engine needs.
+    if (files.isFolder) this.progress = { ...this.progress, doneBytes: 0, totalBytes: plan.read_bytes };
+    this.progress.stage = 'reading';
     this.onProgress = onProgress;
     return this.orClose(async () => {
       files.readAhead();

@@ -60,7 +60,7 @@ async function setTemperature(value) {
 test('a first question loads the model, shows the download, and streams the answer', async () => {
   await page.goto(site.url);
   await reached('idle');
-  assert.match(await page.textContent('#card'), /SmolLM2 135M Instruct.*98\.4 MB to download/s);
+  assert.match(await page.textContent('#card'), /SmolLM2 135M Instruct.*98\.4 MB to download.*230 MB of GPU memory/s);
   await setTemperature(0);
   await setMaxTokens(24);
   await page.evaluate(() => {
