@@ -6,7 +6,9 @@
 
 #include "engine/model_loader.hpp"
 #include "engine/probe.hpp"
+#include "engine/random_model.hpp"
 #include "engine/session.hpp"
+#include "engine/true_shapes.hpp"
 #include "text/stream_decoder.hpp"
 
 namespace ztvm::engine {
@@ -41,12 +43,20 @@ class EngineImpl final : public Engine {
         loader_(device, model,
                 {.context = options_.context, .max_rows = options_.max_rows, .target = target}) {}
 
+  // Over a model that is complete already.
+  EngineImpl(gpu::Device& device, std::unique_ptr<Model> model, EngineOptions options, const gpu::Target& target)
+      : EngineImpl(device, ModelName{}, std::move(options), target) {
+    build(std::move(model));
+  }
+
   std::optional<load::WantedRange> wanted() const override;
   Result<void> supply(Bytes bytes, std::uint64_t n_file_bytes) override {
     return loader_.supply(bytes, n_file_bytes);
   }
   Result<void> supply_missing() override { return loader_.supply_missing(); }
-  std::optional<MemoryPlan> memory_plan() const override { return loader_.memory_plan(); }
+  std::optional<MemoryPlan> memory_plan() const override {
+    return model_ ? std::optional(model_->memory) : loader_.memory_plan();
+  }
   Result<bool> ready() override;
   std::uint32_t context() const override { return model_ ? model_->context : 0; }
   std::uint32_t dispatches_per_token() const override {
@@ -66,7 +76,7 @@ class EngineImpl final : public Engine {
 
  private:
   Result<void> require_ready() const;
-  void build();
+  void build(std::unique_ptr<Model> model);
   void keep_time();
 
   // In order of ownership: what is below borrows from what is above.
@@ -91,19 +101,20 @@ std::optional<load::WantedRange> EngineImpl::wanted() const {
   return model_ ? std::nullopt : loader_.wanted();
 }
 
-void EngineImpl::build() {
-  model_ = loader_.take();
+void EngineImpl::build(std::unique_ptr<Model> model) {
+  model_ = std::move(model);
   state_ = model_->decoder.state(model_->buffers);
   passes_ = std::make_unique<Passes>(make_executor(device_, options_), model_->decoder,
                                      model::Weights(model_->weights, model_->buffers), model_->buffers);
   session_ = std::make_unique<Session>(device_, *passes_, state_, model_->spec, model_->context,
-                                       model_->text.stop_ids);
+                                       model_->text ? std::span<const std::uint32_t>(model_->text->stop_ids)
+                                                    : std::span<const std::uint32_t>());
 }
 
 Result<bool> EngineImpl::ready() {
   if (!model_) {
     if (loader_.wanted()) return false;
-    build();
+    build(loader_.take());
   }
   if (auto polled = device_.poll(false); !polled) return forward(polled);
   if (!ready_ && device_.n_pending() == 0) {
@@ -121,24 +132,25 @@ Result<void> EngineImpl::require_ready() const {
 
 Result<void> EngineImpl::begin_chat(std::span<const Message> messages, const GenerateOptions& options) {
   if (auto r = require_ready(); !r) return r;
-  if (!model_->text.chat_template) {
+  if (!model_->text || !model_->text->chat_template) {
     return fail(
         ErrorCode::unsupported,
         "The model has no chat template that this engine knows; continue plain text instead (--raw).");
   }
-  auto segments = text::render_chat(*model_->text.chat_template, {.messages = to_json(messages),
+  auto segments = text::render_chat(*model_->text->chat_template, {.messages = to_json(messages),
                                                                   .tools = nullptr,
                                                                   .add_generation_prompt = true,
                                                                   .enable_thinking = false});
   if (!segments) return forward(segments);
-  return begin_ids(text::encode_chat(model_->text.tokenizer, *segments, text::ChatEncoding::safe), options);
+  return begin_ids(text::encode_chat(model_->text->tokenizer, *segments, text::ChatEncoding::safe), options);
 }
 
 Result<void> EngineImpl::begin_text(std::string_view text, const GenerateOptions& options) {
   if (auto r = require_ready(); !r) return r;
-  const auto bos = model_->text.tokenizer.bos_prefix();
+  if (!model_->text) return fail(ErrorCode::unsupported, "A model with random weights has no tokenizer; give it ids.");
+  const auto bos = model_->text->tokenizer.bos_prefix();
   std::vector<std::uint32_t> ids(bos.begin(), bos.end());
-  const auto encoded = model_->text.tokenizer.encode(text, text::AddedTokens::off);
+  const auto encoded = model_->text->tokenizer.encode(text, text::AddedTokens::off);
   ids.insert(ids.end(), encoded.begin(), encoded.end());
   return begin_ids(ids, options);
 }
@@ -147,7 +159,7 @@ Result<void> EngineImpl::begin_ids(std::span<const std::uint32_t> ids, const Gen
   if (auto r = require_ready(); !r) return r;
   if (auto begun = session_->begin(ids, options); !begun) return begun;
   prompt_ids_.assign(ids.begin(), ids.end());
-  decoder_.emplace(model_->text.tokenizer, /*skip_special=*/true);
+  if (model_->text) decoder_.emplace(model_->text->tokenizer, /*skip_special=*/true);
   begun_ms_ = options_.now_ms();
   timings_ = {.load_ms = timings_.load_ms,
               .n_prompt_tokens = static_cast<std::uint32_t>(ids.size()),
@@ -173,9 +185,10 @@ Result<StepEvent> EngineImpl::step(bool wait) {
   if (!event.ids.empty()) keep_time();
   timings_.n_output_tokens += static_cast<std::uint32_t>(event.ids.size());
   for (const std::uint32_t id : event.ids) {
+    if (!decoder_) break;
     if (auto pushed = decoder_->push(id, event.text); !pushed) return forward(pushed);
   }
-  if (event.finish != FinishReason::none) decoder_->finish(event.text);
+  if (decoder_ && event.finish != FinishReason::none) decoder_->finish(event.text);
   return event;
 }
 
@@ -187,21 +200,36 @@ Result<std::vector<float>> EngineImpl::compute_logits(std::span<const std::uint3
   return probe(device_, *passes_, state_, model_->spec, ids, sink);
 }
 
-}  // namespace
-
-Result<std::unique_ptr<Engine>> Engine::open(gpu::Device& device, const ModelName& model,
-                                             EngineOptions options) {
+Result<gpu::Target> check_options(gpu::Device& device, const EngineOptions& options) {
   check(options.now_ms != nullptr, "the engine is given a clock");
   check((options.backend == Backend::reference) == (device.as_host() != nullptr),
         "the reference backend, and only it, runs on a host device");
-  const bool is_lockstep = options.backend == Backend::lockstep || options.backend == Backend::lockstep_async;
-  check(!is_lockstep || options.report != nullptr, "lockstep is given a report");
+  check(options.backend != Backend::lockstep || options.report != nullptr, "lockstep is given a report");
   const gpu::Target target = options.target.value_or(gpu::choose_target(device.caps()));
-  if (!gpu::supports(device.caps(), target)) {
-    return fail(ErrorCode::unsupported, fmt::format("Adapter \"{}\" cannot run kernel set \"{}\".",
-                                                    device.caps().adapter, gpu::describe(target)));
-  }
-  return std::make_unique<EngineImpl>(device, model, std::move(options), target);
+  if (gpu::supports(device.caps(), target)) return target;
+  return fail(ErrorCode::unsupported, fmt::format("Adapter \"{}\" cannot run kernel set \"{}\".",
+                                                  device.caps().adapter, gpu::describe(target)));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> Engine::open(gpu::Device& device, const ModelName& model, EngineOptions options) {
+  auto target = check_options(device, options);
+  if (!target) return forward(target);
+  return std::make_unique<EngineImpl>(device, model, std::move(options), *target);
+}
+
+Result<std::unique_ptr<Engine>> Engine::open_random(gpu::Device& device, std::string_view alias,
+                                                    const RandomOptions& random, EngineOptions options) {
+  auto target = check_options(device, options);
+  if (!target) return forward(target);
+  auto family = true_shape(alias, random.n_layers, random.vocab);
+  if (!family) return forward(family);
+  auto model = make_random_model(device, std::move(*family),
+                                 {.context = options.context, .max_rows = options.max_rows, .target = *target},
+                                 random.seed);
+  if (!model) return forward(model);
+  return std::make_unique<EngineImpl>(device, std::move(*model), std::move(options), *target);
 }
 
 }  // namespace ztvm::engine

@@ -33,6 +33,13 @@ struct EngineOptions {
   gpu::LockstepReport* report = nullptr;  // filled by lockstep, outlives the engine
 };
 
+// How a model with random weights differs from the published shape.
+struct RandomOptions {
+  std::uint32_t n_layers = 0;  // 0: all
+  std::uint32_t vocab = 0;     // 0: the true one
+  std::uint64_t seed = 1;
+};
+
 // Takes the residual stream after the embedding (layer 0) and after each layer, for some rows of a sequence:
 // [n, dim] f32, little-endian. Called in order of rows for each layer.
 using HiddenSink = std::function<Result<void>(std::size_t layer, Bytes rows)>;
@@ -54,6 +61,7 @@ struct MemoryPlan {
   std::uint32_t context = 0;      // tokens planned for
   std::uint32_t max_context = 0;  // most tokens that the model and the adapter's limits allow
   std::uint64_t read_bytes = 0;   // of the files, weights alone
+  std::uint64_t decode_weights_bytes = 0;  // of weights that one decoded token reads: not the embedding, chosen experts only
   std::uint64_t total_bytes() const { return weights_bytes + kv_cache_bytes + state_bytes + scratch_bytes; }
 };
 
@@ -69,6 +77,10 @@ class Engine {
   // Starts opening a model. The device outlives the engine.
   static Result<std::unique_ptr<Engine>> open(gpu::Device& device, const ModelName& model,
                                               EngineOptions options);
+  // A model of a published shape with random weights, without any file. It takes and gives ids, and has no text.
+  // Errors: not_found, listing the aliases; those of the memory plan and of allocation.
+  static Result<std::unique_ptr<Engine>> open_random(gpu::Device& device, std::string_view alias,
+                                                     const RandomOptions& random, EngineOptions options);
   virtual ~Engine() = default;
 
   // The next range to supply, or nothing once everything was read. At most 8 MiB after the headers.

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <numeric>
-
-#include "kernels/rope_kv/rope_kv.hpp"
 
 namespace ztvm::engine {
 namespace {
@@ -53,23 +50,13 @@ Result<void> ModelLoader::start_weights_if_read() {
                                std::move(head->checkpoint.files));
   model_ = std::make_unique<Model>(Model{.spec = std::move(plan->family.spec),
                                          .context = plan->context,
+                                         .memory = plan->memory,
                                          .text = std::move(head->text),
                                          .buffers = std::move(plan->buffers),
                                          .weights = std::move(plan->weights),
                                          .decoder = std::move(plan->decoder)});
-  write_tables();
+  write_tables(device_, model_->decoder, model_->buffers);
   return {};
-}
-
-void ModelLoader::write_tables() {
-  const model::State state = model_->decoder.state(model_->buffers);
-  std::vector<std::uint32_t> pages(model_->decoder.n_pages());
-  std::iota(pages.begin(), pages.end(), 0u);
-  device_.write(state.pages.buffer, 0, as_bytes(pages));
-  const std::uint32_t n_rotated = model_->spec.n_rotated();
-  if (n_rotated == 0) return;
-  device_.write(state.rope.buffer, 0,
-                as_bytes(kernels::rope_table(model_->context, n_rotated, model_->spec.rope_theta)));
 }
 
 Result<void> ModelLoader::supply_weights(Bytes bytes, std::uint64_t n_file_bytes) {

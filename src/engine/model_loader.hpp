@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/engine.hpp"
+#include "engine/model.hpp"
 #include "engine/model_plan.hpp"
 #include "load/checkpoint_reader.hpp"
 #include "load/weight_stream.hpp"
@@ -15,16 +16,6 @@
 #include "text/tokenizer.hpp"
 
 namespace ztvm::engine {
-
-// A model whose buffers exist; complete once all weights were supplied.
-struct Model {
-  model::ModelSpec spec;
-  std::uint32_t context = 0;
-  TextParts text;
-  model::Buffers buffers;
-  model::WeightPlan weights;
-  model::Decoder decoder;
-};
 
 class ModelLoader {
  public:
@@ -42,7 +33,6 @@ class ModelLoader {
  private:
   Result<void> start_weights_if_read();
   Result<void> supply_weights(Bytes bytes, std::uint64_t n_file_bytes);
-  void write_tables();
 
   gpu::Device& device_;
   std::string name_;

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "kernels/attention_shape.hpp"
+#include "kernels/rope_kv/rope_kv.hpp"
 
 namespace ztvm::engine {
 namespace {
@@ -63,6 +65,24 @@ Result<void> check_limits(const model::Buffers& buffers, std::uint64_t binding_l
   return {};
 }
 
+// Weights that one token reads: all but the embedding, unless it is the head too, and of experts the chosen ones.
+std::uint64_t decode_weights_bytes(const ModelPlan& plan) {
+  double chosen_share = 1.0;
+  for (const model::LayerSpec& layer : plan.family.spec.layers) {
+    if (const auto* moe = std::get_if<model::MoeSpec>(&layer.ffn)) {
+      chosen_share = static_cast<double>(moe->n_active) / moe->n_experts;
+    }
+  }
+  std::uint64_t total = 0;
+  for (const model::PlannedBuffer& buffer : plan.buffers.planned()) {
+    if (buffer.role != model::BufferRole::weights) continue;
+    if (buffer.label.starts_with("embedding") && !plan.family.spec.tied_head) continue;
+    const bool is_expert = buffer.label.find(" experts ") != std::string::npos;
+    total += is_expert ? static_cast<std::uint64_t>(chosen_share * static_cast<double>(buffer.n_bytes)) : buffer.n_bytes;
+  }
+  return total;
+}
+
 MemoryPlan memory_plan(const ModelPlan& plan, std::uint32_t max_context) {
   using model::BufferRole;
   MemoryPlan memory = {.weights_bytes = plan.buffers.total_bytes(BufferRole::weights),
@@ -76,6 +96,7 @@ MemoryPlan memory_plan(const ModelPlan& plan, std::uint32_t max_context) {
   for (const model::PlannedBuffer& buffer : plan.buffers.planned()) {
     memory.largest_buffer_bytes = std::max(memory.largest_buffer_bytes, buffer.n_bytes);
   }
+  memory.decode_weights_bytes = decode_weights_bytes(plan);
   for (const load::UploadStep& step : plan.weights.steps()) memory.read_bytes += step.n_bytes();
   return memory;
 }
@@ -107,6 +128,17 @@ Result<ModelPlan> plan_model(model::Family family, const load::Checkpoint& check
   plan.family = std::move(family);
   plan.memory = memory_plan(plan, most);
   return plan;
+}
+
+void write_tables(gpu::Device& device, const model::Decoder& decoder, const model::Buffers& buffers) {
+  const model::State state = decoder.state(buffers);
+  std::vector<std::uint32_t> pages(decoder.n_pages());
+  std::iota(pages.begin(), pages.end(), 0u);
+  device.write(state.pages.buffer, 0, as_bytes(pages));
+  const std::uint32_t n_rotated = decoder.spec().n_rotated();
+  if (n_rotated == 0) return;
+  device.write(state.rope.buffer, 0,
+               as_bytes(kernels::rope_table(decoder.options().context, n_rotated, decoder.spec().rope_theta)));
 }
 
 }  // namespace ztvm::engine

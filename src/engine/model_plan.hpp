@@ -45,4 +45,7 @@ struct ModelPlan {
 Result<ModelPlan> plan_model(model::Family family, const load::Checkpoint& checkpoint,
                              std::size_t n_tokenizer_ids, const gpu::Caps& caps, const LoadOptions& options);
 
+// Writes what kernels look up: the page table, in order, and the angles of RoPE.
+void write_tables(gpu::Device& device, const model::Decoder& decoder, const model::Buffers& buffers);
+
 }  // namespace ztvm::engine

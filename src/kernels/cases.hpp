@@ -54,5 +54,6 @@ std::vector<KernelCase> rope_kv_cases();
 std::vector<KernelCase> route_cases();
 std::vector<KernelCase> sample_cases();
 std::vector<KernelCase> sigmoid_gate_cases();
+std::vector<KernelCase> stream_read_cases();
 
 }  // namespace ztvm::kernels

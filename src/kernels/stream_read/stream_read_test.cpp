@@ -1,0 +1,25 @@
+#include "kernels/stream_read/stream_read.hpp"
+
+#include <gtest/gtest.h>
+
+#include "kernels/host_tensor.hpp"
+#include "kernels/run_cases.hpp"
+
+namespace ztvm::kernels {
+namespace {
+
+TEST(StreamRead, OracleByHand) {
+  HostTensor data = HostTensor::words({1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048});
+  HostTensor out = HostTensor::words({0, 0});
+  stream_read_reference(std::array{data.view(), out.view()}, 3, 2, false);
+  EXPECT_EQ(out.view().word(0), 15u + 3840u);
+  EXPECT_EQ(out.view().word(1), 240u);
+  stream_read_reference(std::array{data.view(), out.view()}, 3, 2, true);
+  EXPECT_EQ(out.view().word(0), 255u);
+  EXPECT_EQ(out.view().word(1), 3840u);
+}
+
+TEST(StreamRead, CasesMatch) { expect_cases_match("stream_read"); }
+
+}  // namespace
+}  // namespace ztvm::kernels
