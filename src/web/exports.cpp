@@ -9,7 +9,7 @@
 #include "engine/engine.hpp"
 #include "gpu/wasm_device.hpp"
 #include "gpu/wasm_imports.hpp"
-#include "kernels/self_test.hpp"
+#include "kernels/selftest.hpp"
 #include "web/request.hpp"
 
 namespace ztvm::web {

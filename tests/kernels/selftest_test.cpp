@@ -1,5 +1,5 @@
 // The self-test of the browser, natively: the same cases with the same outcome, and none waits.
-#include "kernels/self_test.hpp"
+#include "kernels/selftest.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "kernels/self_test.hpp"
+#include "kernels/selftest.hpp"
 
 #include <utility>
 
