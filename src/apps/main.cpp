@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "apps/cli/bench.hpp"
 #include "apps/cli/command.hpp"
 #include "apps/cli/doctor.hpp"
 #include "apps/cli/download.hpp"
@@ -49,6 +50,7 @@ int run_program(int argc, char** argv) {
   add_validate_command(program, action);
   add_inspect_command(program, action);
   add_doctor_command(program, action);
+  add_bench_command(program, action);
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& help_or_version) {

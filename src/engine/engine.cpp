@@ -6,6 +6,7 @@
 
 #include "engine/model_loader.hpp"
 #include "engine/probe.hpp"
+#include "engine/profile.hpp"
 #include "engine/random_model.hpp"
 #include "engine/session.hpp"
 #include "engine/true_shapes.hpp"
@@ -44,7 +45,8 @@ class EngineImpl final : public Engine {
                 {.context = options_.context, .max_rows = options_.max_rows, .target = target}) {}
 
   // Over a model that is complete already.
-  EngineImpl(gpu::Device& device, std::unique_ptr<Model> model, EngineOptions options, const gpu::Target& target)
+  EngineImpl(gpu::Device& device, std::unique_ptr<Model> model, EngineOptions options,
+             const gpu::Target& target)
       : EngineImpl(device, ModelName{}, std::move(options), target) {
     build(std::move(model));
   }
@@ -71,6 +73,11 @@ class EngineImpl final : public Engine {
   }
   Result<std::vector<float>> compute_logits(std::span<const std::uint32_t> ids,
                                             const HiddenSink& sink) override;
+  Result<std::vector<KernelTime>> profile_decode(std::uint32_t depth) override {
+    if (auto r = require_ready(); !r) return forward(r);
+    session_->forget();
+    return engine::profile_decode(device_, *model_, std::min(depth, model_->context - 1), options_.now_ms);
+  }
   std::span<const std::uint32_t> prompt_ids() const override { return prompt_ids_; }
   Timings timings() const override { return timings_; }
 
@@ -138,16 +145,17 @@ Result<void> EngineImpl::begin_chat(std::span<const Message> messages, const Gen
         "The model has no chat template that this engine knows; continue plain text instead (--raw).");
   }
   auto segments = text::render_chat(*model_->text->chat_template, {.messages = to_json(messages),
-                                                                  .tools = nullptr,
-                                                                  .add_generation_prompt = true,
-                                                                  .enable_thinking = false});
+                                                                   .tools = nullptr,
+                                                                   .add_generation_prompt = true,
+                                                                   .enable_thinking = false});
   if (!segments) return forward(segments);
   return begin_ids(text::encode_chat(model_->text->tokenizer, *segments, text::ChatEncoding::safe), options);
 }
 
 Result<void> EngineImpl::begin_text(std::string_view text, const GenerateOptions& options) {
   if (auto r = require_ready(); !r) return r;
-  if (!model_->text) return fail(ErrorCode::unsupported, "A model with random weights has no tokenizer; give it ids.");
+  if (!model_->text)
+    return fail(ErrorCode::unsupported, "A model with random weights has no tokenizer; give it ids.");
   const auto bos = model_->text->tokenizer.bos_prefix();
   std::vector<std::uint32_t> ids(bos.begin(), bos.end());
   const auto encoded = model_->text->tokenizer.encode(text, text::AddedTokens::off);
@@ -213,7 +221,8 @@ Result<gpu::Target> check_options(gpu::Device& device, const EngineOptions& opti
 
 }  // namespace
 
-Result<std::unique_ptr<Engine>> Engine::open(gpu::Device& device, const ModelName& model, EngineOptions options) {
+Result<std::unique_ptr<Engine>> Engine::open(gpu::Device& device, const ModelName& model,
+                                             EngineOptions options) {
   auto target = check_options(device, options);
   if (!target) return forward(target);
   return std::make_unique<EngineImpl>(device, model, std::move(options), *target);
@@ -225,9 +234,9 @@ Result<std::unique_ptr<Engine>> Engine::open_random(gpu::Device& device, std::st
   if (!target) return forward(target);
   auto family = true_shape(alias, random.n_layers, random.vocab);
   if (!family) return forward(family);
-  auto model = make_random_model(device, std::move(*family),
-                                 {.context = options.context, .max_rows = options.max_rows, .target = *target},
-                                 random.seed);
+  auto model = make_random_model(
+      device, std::move(*family),
+      {.context = options.context, .max_rows = options.max_rows, .target = *target}, random.seed);
   if (!model) return forward(model);
   return std::make_unique<EngineImpl>(device, std::move(*model), std::move(options), *target);
 }

@@ -33,6 +33,14 @@ struct EngineOptions {
   gpu::LockstepReport* report = nullptr;  // filled by lockstep, outlives the engine
 };
 
+// What one kind of op takes of a decoded token, see engine/profile.hpp.
+struct KernelTime {
+  std::string name;           // of the op, without its layer
+  std::uint32_t n_ops = 0;    // dispatches a token
+  double ms = 0.0;            // a token, all of them
+  std::uint64_t n_bytes = 0;  // of weights that they read a token
+};
+
 // How a model with random weights differs from the published shape.
 struct RandomOptions {
   std::uint32_t n_layers = 0;  // 0: all
@@ -61,7 +69,8 @@ struct MemoryPlan {
   std::uint32_t context = 0;      // tokens planned for
   std::uint32_t max_context = 0;  // most tokens that the model and the adapter's limits allow
   std::uint64_t read_bytes = 0;   // of the files, weights alone
-  std::uint64_t decode_weights_bytes = 0;  // of weights that one decoded token reads: not the embedding, chosen experts only
+  std::uint64_t decode_weights_bytes =
+      0;  // of weights that one decoded token reads: not the embedding, chosen experts only
   std::uint64_t total_bytes() const { return weights_bytes + kv_cache_bytes + state_bytes + scratch_bytes; }
 };
 
@@ -112,6 +121,9 @@ class Engine {
   // Logits [vocab] after `ids`, from an empty cache; with a sink also the hidden states. Blocks: natively only.
   virtual Result<std::vector<float>> compute_logits(std::span<const std::uint32_t> ids,
                                                     const HiddenSink& sink) = 0;
+
+  // Time of each kind of op of a token decoded at position `depth`. Blocks: natively only, on a GPU.
+  virtual Result<std::vector<KernelTime>> profile_decode(std::uint32_t depth) = 0;
 
   virtual std::span<const std::uint32_t> prompt_ids() const = 0;
   virtual Timings timings() const = 0;

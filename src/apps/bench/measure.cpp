@@ -1,0 +1,130 @@
+#include "apps/bench/measure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "gpu/executor.hpp"
+#include "kernels/stream_read/stream_read.hpp"
+
+namespace ztvm::app {
+namespace {
+
+// Ids that differ from call to call in their first token, so that no prefix is reused.
+std::vector<std::uint32_t> fresh_prompt(std::uint32_t n_tokens, std::uint32_t number) {
+  std::vector<std::uint32_t> ids;
+  for (std::uint32_t i = 0; i < n_tokens; ++i) ids.push_back(10 + (number * 131 + i * 7919) % 397);
+  return ids;
+}
+
+Result<engine::Timings> run(engine::Engine& engine, const std::vector<std::uint32_t>& ids,
+                            std::uint32_t n_tokens) {
+  auto begun = engine.begin_ids(ids, {.sampler = {}, .max_tokens = n_tokens, .ignore_eos = true});
+  if (!begun) return forward(begun);
+  while (true) {
+    auto event = engine.step(true);
+    if (!event) return forward(event);
+    if (event->finish != engine::FinishReason::none) return engine.timings();
+  }
+}
+
+Result<PrefillFigure> measure_prefill(engine::Engine& engine, const BenchOptions& options) {
+  PrefillFigure figure = {.n_tokens = options.prompt_tokens, .tokens_per_s = {}, .ttft_ms = {}};
+  // One more, which warms up.
+  for (std::uint32_t i = 0; i <= options.repeat; ++i) {
+    auto timings = run(engine, fresh_prompt(options.prompt_tokens, i), 1);
+    if (!timings) return forward(timings);
+    if (i == 0) continue;
+    figure.ttft_ms.values.push_back(timings->prefill_ms);
+    figure.tokens_per_s.values.push_back(1000.0 * options.prompt_tokens / timings->prefill_ms);
+  }
+  return figure;
+}
+
+Result<DecodeFigure> measure_decode(engine::Engine& engine, std::uint32_t depth,
+                                    const BenchOptions& options) {
+  DecodeFigure figure = {.depth = depth, .tokens_per_s = {}, .total_tokens_per_s = {}, .bytes_per_token = 0};
+  const auto prompt = fresh_prompt(std::max(depth, 1u), 1000 + depth);
+  for (std::uint32_t i = 0; i <= options.repeat; ++i) {
+    auto timings = run(engine, prompt, options.gen_tokens + 1);
+    if (!timings) return forward(timings);
+    if (i == 0) continue;
+    figure.tokens_per_s.values.push_back(1000.0 * options.gen_tokens / timings->decode_ms);
+    figure.total_tokens_per_s.values.push_back(1000.0 * (options.gen_tokens + 1) /
+                                               (timings->prefill_ms + timings->decode_ms));
+  }
+  const auto plan = engine.memory_plan();
+  const std::uint64_t mean_position = depth + options.gen_tokens / 2;
+  figure.bytes_per_token = plan->decode_weights_bytes + plan->kv_cache_bytes / plan->context * mean_position;
+  return figure;
+}
+
+}  // namespace
+
+double bench_now_ms() {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+double Samples::median() const {
+  std::vector<double> sorted = values;
+  std::ranges::sort(sorted);
+  const std::size_t n = sorted.size();
+  return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2.0;
+}
+
+double Samples::spread() const {
+  const auto [low, high] = std::ranges::minmax(values);
+  return (high - low) / median();
+}
+
+Result<double> measure_stream(gpu::Device& device) {
+  const gpu::Target target = gpu::choose_target(device.caps());
+  const std::uint64_t wanted = target.cpu ? 64ull << 20 : 1ull << 30;
+  const std::uint64_t n_bytes =
+      std::min({wanted, device.caps().max_binding_bytes, device.caps().max_buffer_bytes});
+  const std::uint32_t n_workgroups = target.cpu ? 64 : 4096;
+  auto data = gpu::make_buffer(device, n_bytes, "stream");
+  if (!data) return forward(data);
+  auto out = gpu::make_buffer(device, std::uint64_t{n_workgroups} * kernels::k_stream_workgroup * 4,
+                              "stream result");
+  if (!out) return forward(out);
+  gpu::Recording recording = {.target = target, .max_rows = 1, .ops = {}};
+  kernels::stream_read(recording, "stream",
+                       {.n_quads = narrow<std::uint32_t>(n_bytes / 16),
+                        .n_workgroups = n_workgroups,
+                        .data = {.buffer = data->id(), .dtype = gpu::Dtype::u32},
+                        .out = {.buffer = out->id(), .dtype = gpu::Dtype::u32}});
+  const auto executor = gpu::make_gpu_executor(device);
+  const gpu::RecordingId id = executor->add(std::move(recording));
+  const int n_runs = target.cpu ? 2 : 20;
+  double best = 0.0;
+  for (int i = 0; i < 4; ++i) {
+    const double start = bench_now_ms();
+    for (int run = 0; run < n_runs; ++run) executor->run(id, 1);
+    if (auto flushed = executor->flush(); !flushed) return forward(flushed);
+    if (auto read = gpu::read_now(device, out->id(), 0, 4); !read) return forward(read);
+    const double seconds = (bench_now_ms() - start) / 1000.0;
+    if (i > 0) best = std::max(best, static_cast<double>(n_bytes) * n_runs / seconds);
+  }
+  return best;
+}
+
+Result<BenchFigures> measure(gpu::Device& device, engine::Engine& engine, const BenchOptions& options) {
+  BenchFigures figures;
+  auto stream = measure_stream(device);
+  if (!stream) return forward(stream);
+  figures.stream_gb_per_s = *stream / 1e9;
+  auto prefill = measure_prefill(engine, options);
+  if (!prefill) return forward(prefill);
+  figures.prefill = std::move(*prefill);
+  for (const std::uint32_t depth : options.depths) {
+    auto decode = measure_decode(engine, depth, options);
+    if (!decode) return forward(decode);
+    figures.decode.push_back(std::move(*decode));
+  }
+  return figures;
+}
+
+}  // namespace ztvm::app

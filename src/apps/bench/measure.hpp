@@ -1,0 +1,54 @@
+#pragma once
+// Measures an engine: prefill, decode at several depths, and a streaming read on the same device for comparison.
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "gpu/device.hpp"
+
+namespace ztvm::app {
+
+struct BenchOptions {
+  std::uint32_t prompt_tokens = 512;
+  std::uint32_t gen_tokens = 128;
+  std::vector<std::uint32_t> depths = {0, 128, 2048};
+  std::uint32_t repeat = 5;
+};
+
+// Repeated measurements of one figure.
+struct Samples {
+  std::vector<double> values;
+  double median() const;
+  double spread() const;  // (largest - smallest) / median
+};
+
+struct PrefillFigure {
+  std::uint32_t n_tokens = 0;
+  Samples tokens_per_s;  // the first answer token included
+  Samples ttft_ms;
+};
+
+struct DecodeFigure {
+  std::uint32_t depth = 0;     // tokens before the first that is generated
+  Samples tokens_per_s;        // after the first token
+  Samples total_tokens_per_s;  // with what comes before the first token
+  std::uint64_t bytes_per_token = 0;
+};
+
+struct BenchFigures {
+  double stream_gb_per_s = 0.0;  // a streaming read in the same run
+  PrefillFigure prefill;
+  std::vector<DecodeFigure> decode;
+};
+
+// Errors: of the device; a context that is too short for a depth.
+Result<BenchFigures> measure(gpu::Device& device, engine::Engine& engine, const BenchOptions& options);
+
+// Bytes per second of a streaming read of a large buffer, the best of several.
+Result<double> measure_stream(gpu::Device& device);
+
+double bench_now_ms();
+
+}  // namespace ztvm::app
