@@ -31,7 +31,7 @@ Decoder Decoder::plan(const ModelSpec& spec, ModelWeights weights, const Decoder
   state.rope = buffers.plan_elements("rope table", BufferRole::state, Dtype::f32,
                                      std::uint64_t{options.context} * std::max(spec.n_rotated(), 2u));
   decoder.layers_ = LayerStatePlan::make(spec, decoder.activation(), decoder.n_pages(), buffers);
-  decoder.scratch_ = ScratchPlan::make(spec, options.target, options.max_rows, buffers);
+  decoder.scratch_ = ScratchPlan::make(spec, options.target, options.context, options.max_rows, buffers);
   return decoder;
 }
 
@@ -57,7 +57,8 @@ Body Decoder::record_body(const Weights& weights, const Buffers& buffers, std::u
                                   .scratch = scratch,
                                   .step = shared.step,
                                   .pages = shared.pages,
-                                  .rope = shared.rope};
+                                  .rope = shared.rope,
+                                  .context = options_.context};
     record_layer(context, weights_.layers[i], layer_states[i]);
     body.ends.push_back(body.recording.ops.size());
   }

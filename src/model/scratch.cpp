@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/argmax/argmax.hpp"
+#include "kernels/attention/attention.hpp"
 #include "kernels/delta_rule/delta_rule.hpp"
 #include "kernels/matmul/matmul.hpp"
 #include "kernels/sample/sample.hpp"
@@ -55,6 +56,19 @@ Widths widths_of(const ModelSpec& spec) {
   return widths;
 }
 
+// The most that one row's attention needs in any layer.
+std::uint64_t partial_elements(const ModelSpec& spec, const gpu::Target& target, std::uint32_t context) {
+  std::uint64_t most = 0;
+  for (const LayerSpec& layer : spec.layers) {
+    const auto* attention = std::get_if<AttentionSpec>(&layer.mixer);
+    if (attention == nullptr) continue;
+    const kernels::AttentionShape shape = {
+        .n_heads = attention->n_heads, .n_kv_heads = attention->n_kv_heads, .head_dim = attention->head_dim};
+    most = std::max<std::uint64_t>(most, kernels::attention_partials(shape, target, context));
+  }
+  return most;
+}
+
 // The most that the delta rule's chunked form needs in any layer.
 std::uint64_t delta_chunk_elements(const ModelSpec& spec, const gpu::Target& target, std::uint32_t max_rows) {
   std::uint64_t most = 0;
@@ -69,8 +83,8 @@ std::uint64_t delta_chunk_elements(const ModelSpec& spec, const gpu::Target& tar
 
 }  // namespace
 
-ScratchPlan ScratchPlan::make(const ModelSpec& spec, const gpu::Target& target, std::uint32_t max_rows,
-                              Buffers& buffers) {
+ScratchPlan ScratchPlan::make(const ModelSpec& spec, const gpu::Target& target, std::uint32_t context,
+                              std::uint32_t max_rows, Buffers& buffers) {
   using gpu::Dtype;
   const Dtype activation = target.f16 ? Dtype::f16 : Dtype::f32;
   ScratchPlan plan;
@@ -86,6 +100,7 @@ ScratchPlan ScratchPlan::make(const ModelSpec& spec, const gpu::Target& target, 
   add(&Scratch::normed, "normed", activation, rows * spec.dim);
   add(&Scratch::in, "mixer input", activation, rows * widths.in);
   add(&Scratch::q, "queries", activation, rows * widths.q);
+  add(&Scratch::attention_partials, "attention shares", Dtype::f32, partial_elements(spec, target, context));
   add(&Scratch::delta, "delta rule result", Dtype::f32, rows * widths.delta);
   add(&Scratch::delta_chunks, "delta rule chunks", Dtype::f32, delta_chunk_elements(spec, target, max_rows));
   add(&Scratch::mixed, "mixer result", activation, rows * widths.mixed);

@@ -42,8 +42,8 @@ struct Scratch {
 // Plans them, then binds them once allocated.
 class ScratchPlan {
  public:
-  static ScratchPlan make(const ModelSpec& spec, const gpu::Target& target, std::uint32_t max_rows,
-                          Buffers& buffers);
+  static ScratchPlan make(const ModelSpec& spec, const gpu::Target& target, std::uint32_t context,
+                          std::uint32_t max_rows, Buffers& buffers);
   Scratch bind(const Buffers& buffers) const;
 
  private:

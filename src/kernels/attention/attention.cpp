@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "kernels/attention/attention_split.hpp"
+
 namespace ztvm::kernels {
 
 namespace {
@@ -56,6 +58,10 @@ gpu::Grid make_grid(const gpu::Recording& recording, const AttentionShape& shape
 void attention(gpu::Recording& recording, std::string_view name, const Attention& args) {
   using gpu::Access;
   const AttentionShape& shape = args.shape;
+  if (!recording.target.cpu && recording.max_rows == 1 && args.partials.buffer != gpu::BufferId::none) {
+    attention_split(recording, name, args);
+    return;
+  }
   recording.ops.push_back({
       .name = std::string(name),
       .program = make_program(recording, shape),

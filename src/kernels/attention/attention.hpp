@@ -1,7 +1,8 @@
 #pragma once
 // Causal grouped-query attention: out = softmax(q k^T / sqrt(head_dim)) v over positions 0..position of the row
 // (Vaswani et al. 2017; grouped queries: Ainslie et al. 2023).
-// GPU set: one workgroup = one head of one row; CPU set: the heads that share a
+// GPU set: one workgroup = one head of one row, or for a single row with `partials` the keys split among workgroups
+// (attention_split.hpp); CPU set: the heads that share a
 // kv head, of several rows. Scores, softmax and sums are f32.
 // Bytes moved: keys and values of all positions once a head and row.
 #include "kernels/attention_shape.hpp"
@@ -17,7 +18,14 @@ struct Attention {
   gpu::Tensor values;  // the same
   gpu::Tensor pages;   // [n_pages] u32
   gpu::Tensor out;     // [max_rows, n_heads, head_dim] activation type
+  // Optional, for passes of one row: [attention_partials()] f32, and the positions that the page table has.
+  gpu::Tensor partials = {};
+  std::uint32_t context = 0;
 };
+
+// Elements of `partials`; 0 where the kernel set doesn't use them.
+std::uint64_t attention_partials(const AttentionShape& shape, const gpu::Target& target,
+                                 std::uint32_t context);
 
 void attention(gpu::Recording& recording, std::string_view name, const Attention& args);
 

@@ -52,7 +52,9 @@ void record_attention(const LayerContext& context, const AttentionSpec& attentio
                       .keys = state.keys,
                       .values = state.values,
                       .pages = context.pages,
-                      .out = scratch.mixed});
+                      .out = scratch.mixed,
+                      .partials = scratch.attention_partials,
+                      .context = context.context});
   if (attention.output_gate) {
     const std::uint32_t width = attention.n_heads * attention.head_dim;
     kernels::sigmoid_gate(context.recording, context.name("attention gate"),

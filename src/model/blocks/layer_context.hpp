@@ -19,9 +19,10 @@ struct LayerContext {
   const ModelSpec& spec;
   const Weights& weights;
   const Scratch& scratch;
-  gpu::Tensor step;   // Step
-  gpu::Tensor pages;  // [n_pages] u32
-  gpu::Tensor rope;   // [context, n_rotated / 2, 2] f32
+  gpu::Tensor step;           // Step
+  gpu::Tensor pages;          // [n_pages] u32
+  gpu::Tensor rope;           // [context, n_rotated / 2, 2] f32
+  std::uint32_t context = 0;  // positions that the page table has
 
   std::string name(std::string_view op) const { return fmt::format("layer {} {}", layer, op); }
 };

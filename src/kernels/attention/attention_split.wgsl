@@ -1,0 +1,113 @@
+// One share of attention for one row: HEADS query heads that share a kv head, over SPLIT keys.
+// Threads score the keys (PARTS threads a key, each with every PARTS-th quad), then sum the values (a quad of the output
+// and every GROUPS-th key each).
+// Consts: N_HEADS, N_KV_HEADS, HEAD_DIM, SCALE, HEADS, SPLIT, N_SPLITS, WORKGROUP.
+// Bindings: 0 step, 1 q, 2 keys, 3 values, 4 pages, 5 partials [head][split][HEAD_DIM + 4].
+@group(0) @binding(0) var<storage, read> step_state: Step;
+@group(0) @binding(1) var<storage, read> q: array<vec4<Elem>>;
+@group(0) @binding(2) var<storage, read> keys: array<vec4<Elem>>;
+@group(0) @binding(3) var<storage, read> values: array<vec4<Elem>>;
+@group(0) @binding(4) var<storage, read> pages: array<u32>;
+@group(0) @binding(5) var<storage, read_write> partials: array<vec4<f32>>;
+
+const QUADS = HEAD_DIM / 4u;
+const PARTS = WORKGROUP / SPLIT;
+const GROUPS = WORKGROUP / QUADS;
+const LOWEST = -3.0e38;
+const_assert HEAD_DIM % 4u == 0u;
+const_assert WORKGROUP % SPLIT == 0u;
+const_assert WORKGROUP >= QUADS;
+const_assert WORKGROUP >= HEADS;
+
+var<workgroup> query: array<vec4<f32>, HEADS * QUADS>;
+var<workgroup> part_scores: array<f32, HEADS * WORKGROUP>;
+var<workgroup> weights: array<f32, HEADS * SPLIT>;
+var<workgroup> stats: array<vec2<f32>, HEADS>;  // maximum and sum
+var<workgroup> sums: array<vec4<f32>, HEADS * GROUPS * QUADS>;
+
+fn first_quad(kv_head: u32, position: u32) -> u32 {
+  return cache_index(pages[position / PAGE_SLOTS], kv_head, position) / 4u;
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+  let first_head = workgroup.x * HEADS;
+  let kv_head = first_head / (N_HEADS / N_KV_HEADS);
+  let n_keys = step_state.position + 1u;
+  let first_key = workgroup.y * SPLIT;
+  if (first_key >= n_keys) {
+    return;
+  }
+  let n_mine = min(SPLIT, n_keys - first_key);
+  for (var i = thread; i < HEADS * QUADS; i += WORKGROUP) {
+    query[i] = vec4<f32>(q[first_head * QUADS + i]) * SCALE;
+  }
+  workgroupBarrier();  // the queries are complete
+
+  let key = thread / PARTS;
+  let part = thread % PARTS;
+  let at = first_quad(kv_head, first_key + min(key, n_mine - 1u));
+  var scores = array<f32, HEADS>();
+  for (var i = part; i < QUADS; i += PARTS) {
+    let k = vec4<f32>(keys[at + i]);
+    for (var h = 0u; h < HEADS; h++) {
+      scores[h] += dot(query[h * QUADS + i], k);
+    }
+  }
+  for (var h = 0u; h < HEADS; h++) {
+    part_scores[h * WORKGROUP + thread] = scores[h];
+  }
+  workgroupBarrier();  // every part of every score is written
+
+  for (var i = thread; i < HEADS * SPLIT; i += WORKGROUP) {
+    var score = 0.0;
+    for (var p = 0u; p < PARTS; p++) {
+      score += part_scores[i * PARTS + p];
+    }
+    weights[i] = select(LOWEST, score, i % SPLIT < n_mine);
+  }
+  workgroupBarrier();  // the scores are complete
+  if (thread < HEADS) {
+    var highest = LOWEST;
+    for (var i = 0u; i < SPLIT; i++) {
+      highest = max(highest, weights[thread * SPLIT + i]);
+    }
+    var sum = 0.0;
+    for (var i = 0u; i < n_mine; i++) {
+      sum += exp(weights[thread * SPLIT + i] - highest);
+    }
+    stats[thread] = vec2<f32>(highest, sum);
+  }
+  workgroupBarrier();  // the maxima are known
+  for (var i = thread; i < HEADS * SPLIT; i += WORKGROUP) {
+    weights[i] = select(0.0, exp(weights[i] - stats[i / SPLIT].x), i % SPLIT < n_mine);
+  }
+  workgroupBarrier();  // the weights are complete
+
+  let quad = thread % QUADS;
+  let group = thread / QUADS;
+  if (group < GROUPS) {
+    var output = array<vec4<f32>, HEADS>();
+    for (var i = group; i < n_mine; i += GROUPS) {
+      let v = vec4<f32>(values[first_quad(kv_head, first_key + i) + quad]);
+      for (var h = 0u; h < HEADS; h++) {
+        output[h] += weights[h * SPLIT + i] * v;
+      }
+    }
+    for (var h = 0u; h < HEADS; h++) {
+      sums[(h * GROUPS + group) * QUADS + quad] = output[h];
+    }
+  }
+  workgroupBarrier();  // every group's sums are written
+  for (var i = thread; i < HEADS * QUADS; i += WORKGROUP) {
+    let h = i / QUADS;
+    var total = vec4<f32>();
+    for (var g = 0u; g < GROUPS; g++) {
+      total += sums[(h * GROUPS + g) * QUADS + i % QUADS];
+    }
+    partials[((first_head + h) * N_SPLITS + workgroup.y) * (QUADS + 1u) + i % QUADS] = total;
+  }
+  if (thread < HEADS) {
+    partials[((first_head + thread) * N_SPLITS + workgroup.y) * (QUADS + 1u) + QUADS] = vec4<f32>(stats[thread], 0.0, 0.0);
+  }
+}
