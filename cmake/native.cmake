@@ -21,6 +21,7 @@ configure_file(${PROJECT_SOURCE_DIR}/cmake/known_models.cpp.in ${CMAKE_BINARY_DI
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/known_models.json)
 add_library(ztvm_apps STATIC ${app_sources} ${CMAKE_BINARY_DIR}/generated/known_models.cpp)
 target_link_libraries(ztvm_apps PUBLIC ztvm_native CURL::libcurl OpenSSL::Crypto Threads::Threads cpp-httplib)
+target_precompile_headers(ztvm_apps PRIVATE src/base/precompiled.hpp)
 # As Debian builds libcpp-httplib: these change the layout of its classes.
 target_compile_definitions(ztvm_apps PUBLIC
   CPPHTTPLIB_OPENSSL_SUPPORT CPPHTTPLIB_ZLIB_SUPPORT CPPHTTPLIB_BROTLI_SUPPORT)
@@ -38,6 +39,7 @@ if(ZTVM_TESTS)
   target_include_directories(ztvm_tests PRIVATE tests)
   target_link_libraries(ztvm_tests PRIVATE ztvm_apps GTest::gtest GTest::gtest_main)
   target_compile_definitions(ztvm_tests PRIVATE ZTVM_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_precompile_headers(ztvm_tests PRIVATE tests/precompiled.hpp)
   # The core has no RTTI, which UBSan's check of dynamic types would need.
   target_compile_options(ztvm_tests PRIVATE -Wno-conversion $<$<CONFIG:Debug>:-fno-sanitize=vptr>)
   add_test(NAME unit COMMAND ztvm_tests)
