@@ -105,7 +105,7 @@ test('a model of the hub: the memory plan comes before the weights, then it answ
   await reached('ready');
   assert.match(await page.textContent('#status'), /128 tokens of context/);
   const details = await page.evaluate(() => [...globalThis.details].join('\n'));
-  assert.match(details, /Takes [\d.]+ MB of GPU memory: weights [\d.]+ [kM]B, KV cache of 128 tokens [\d.]+ [kM]B/);
+  assert.match(details, /Takes [\d.]+ [kM]B of GPU memory: weights [\d.]+ [kM]B, KV cache of 128 tokens [\d.]+ [kM]B/);
   const firstShard = asked.findIndex((name) => name.startsWith('params_shard'));
   assert.ok(firstShard > 0 && asked.slice(firstShard).every((name) => name.startsWith('params_shard')), asked.join());
   assert.equal(new Set(asked).size, asked.length, asked.join());
