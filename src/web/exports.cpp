@@ -9,7 +9,7 @@
 #include "engine/engine.hpp"
 #include "gpu/wasm_device.hpp"
 #include "gpu/wasm_imports.hpp"
-#include "kernels/self_check.hpp"
+#include "kernels/selftest.hpp"
 #include "web/request.hpp"
 
 namespace ztvm::web {
@@ -18,7 +18,7 @@ namespace {
 // A wasm instance is one engine on one device: this is that instance's state, in order of ownership.
 struct Instance {
   std::unique_ptr<gpu::WasmDevice> device;
-  std::unique_ptr<kernels::SelfCheck> self_test;
+  std::unique_ptr<kernels::SelfTest> self_test;
   gpu::LockstepReport lockstep;
   std::unique_ptr<engine::Engine> engine;
   std::string reply;
@@ -222,7 +222,7 @@ extern "C" {
     return answer(Error{.code = ErrorCode::invalid_argument,
                         .text = "The self-test needs a device, and a module without a model."});
   }
-  self.self_test = std::make_unique<kernels::SelfCheck>(*self.device, gpu::choose_target(self.device->caps()),
+  self.self_test = std::make_unique<kernels::SelfTest>(*self.device, gpu::choose_target(self.device->caps()),
                                                        quick_only != 0);
   return answer(Json{{"n_cases", self.self_test->n_cases()}});
 }
@@ -232,7 +232,7 @@ extern "C" {
   if (!instance().self_test) {
     return answer(Error{.code = ErrorCode::invalid_argument, .text = "No self-test was begun."});
   }
-  kernels::SelfCheck& test = *instance().self_test;
+  kernels::SelfTest& test = *instance().self_test;
   const auto finished = test.step();
   Json reply{{"done", test.done()}};
   if (finished) {

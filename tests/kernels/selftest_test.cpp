@@ -1,5 +1,5 @@
 // The self-test of the browser, natively: the same cases with the same outcome, and none waits.
-#include "kernels/self_check.hpp"
+#include "kernels/selftest.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,10 +8,10 @@
 namespace ztvm::kernels {
 namespace {
 
-TEST(SelfCheckCases, RunsTheQuickCasesAndAllAgree) {
+TEST(SelfTestCases, RunsTheQuickCasesAndAllAgree) {
   ASSERT_NE(test_device(), nullptr) << "no adapter is found";
   gpu::Device& device = *test_device();
-  SelfCheck test(device, gpu::choose_target(device.caps()), /*quick_only=*/true);
+  SelfTest test(device, gpu::choose_target(device.caps()), /*quick_only=*/true);
   std::size_t n_finished = 0;
   while (!test.done()) {
     const auto finished = test.step();

@@ -8,7 +8,7 @@
 
 namespace ztvm::kernels {
 
-class SelfCheck {
+class SelfTest {
  public:
   // A case that is over. Its outcome is that of run_case().
   struct Finished {
@@ -17,8 +17,8 @@ class SelfCheck {
   };
 
   // All cases, or only the quick ones. The adapter supports the target; the device outlives this.
-  SelfCheck(gpu::Device& device, const gpu::Target& target, bool quick_only);
-  ~SelfCheck();
+  SelfTest(gpu::Device& device, const gpu::Target& target, bool quick_only);
+  ~SelfTest();
 
   std::size_t n_cases() const { return cases_.size(); }
   bool done() const { return next_ == cases_.size() && !running_; }

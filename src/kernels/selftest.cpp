@@ -1,4 +1,4 @@
-#include "kernels/self_check.hpp"
+#include "kernels/selftest.hpp"
 
 #include <utility>
 
@@ -10,7 +10,7 @@ constexpr std::uint64_t k_no_limit = ~std::uint64_t{0};  // a case is small
 }  // namespace
 
 // In order of ownership: what is below borrows from what is above.
-struct SelfCheck::Running {
+struct SelfTest::Running {
   const KernelCase* kernel_case = nullptr;
   CaseBuilder builder;
   gpu::LockstepReport report;
@@ -18,14 +18,14 @@ struct SelfCheck::Running {
   Result<void> status;  // the first failure
 };
 
-SelfCheck::SelfCheck(gpu::Device& device, const gpu::Target& target, bool quick_only)
+SelfTest::SelfTest(gpu::Device& device, const gpu::Target& target, bool quick_only)
     : device_(device), target_(target), cases_(all_cases()) {
   if (quick_only) std::erase_if(cases_, [](const KernelCase& one) { return !one.quick; });
 }
 
-SelfCheck::~SelfCheck() = default;
+SelfTest::~SelfTest() = default;
 
-void SelfCheck::start() {
+void SelfTest::start() {
   const KernelCase& next = cases_[next_++];
   running_ = std::make_unique<Running>(Running{.kernel_case = &next,
                                                .builder = CaseBuilder(device_, target_, case_seed(next)),
@@ -42,7 +42,7 @@ void SelfCheck::start() {
   running_->executor->run(id, running_->builder.n_rows());
 }
 
-std::optional<SelfCheck::Finished> SelfCheck::step() {
+std::optional<SelfTest::Finished> SelfTest::step() {
   if (!running_) {
     if (next_ == cases_.size()) return std::nullopt;
     start();
