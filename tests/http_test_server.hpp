@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -71,6 +72,7 @@ class HttpTestServer {
  public:
   // The handler runs on the connections' threads, one call at a time.
   explicit HttpTestServer(HttpHandler handler) : handler_(std::move(handler)) {
+    ::setenv("no_proxy", "127.0.0.1,localhost", 1);  // where the machine has a proxy
     listener_ = ::socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address = {};
     address.sin_family = AF_INET;

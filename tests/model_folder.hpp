@@ -51,6 +51,7 @@ inline Result<std::map<std::uint32_t, std::string>> read_weights(const ModelFold
   std::map<std::uint32_t, std::string> slots;
   load::WeightStream stream(std::move(steps), checkpoint.files);
   while (const auto range = stream.wanted()) {
+    if (!folder.files.contains(range->file)) return std::unexpected(stream.missing());
     auto writes = stream.supply(folder.read(*range), folder.files.at(range->file).size());
     if (!writes) return std::unexpected(writes.error());
     for (const load::BufferWrite& write : *writes) {

@@ -12,8 +12,8 @@ namespace ztvm {
 
 class TempFolder {
  public:
-  TempFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "ztvm_XXXXXX").string();
+  explicit TempFolder(const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
+    std::string name = (parent / "ztvm_XXXXXX").string();
     path_ = ::mkdtemp(name.data()) != nullptr ? name : std::string();
   }
   TempFolder(const TempFolder&) = delete;

@@ -22,7 +22,8 @@ class ModelSource {
 
   // Fills `bytes` with a range, as far as the file goes, and sets `n_file_bytes`, the file's length. False: there is no
   // such file. Errors: io; invalid_argument for a name that leads out of the folder.
-  Result<bool> read(const load::WantedRange& range, std::vector<std::byte>& bytes, std::uint64_t& n_file_bytes);
+  Result<bool> read(const load::WantedRange& range, std::vector<std::byte>& bytes,
+                    std::uint64_t& n_file_bytes);
 
  private:
   Result<const FileSource*> find(const std::string& file);

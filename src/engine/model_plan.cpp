@@ -25,15 +25,16 @@ std::uint64_t largest_bytes_per_token(const model::ModelSpec& spec, const gpu::T
   return most;
 }
 
-std::uint32_t max_context(const model::ModelSpec& spec, const gpu::Target& target, std::uint64_t binding_limit) {
+std::uint32_t max_context(const model::ModelSpec& spec, const gpu::Target& target,
+                          std::uint64_t binding_limit) {
   const std::uint64_t per_token = largest_bytes_per_token(spec, target);
   if (per_token == 0) return spec.max_context;
   const std::uint64_t fitting = binding_limit / per_token / kernels::k_page_slots * kernels::k_page_slots;
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(spec.max_context, fitting));
 }
 
-Result<std::uint32_t> choose_context(const LoadOptions& options, const model::ModelSpec& spec, std::uint32_t most,
-                                     std::string_view name, std::uint64_t binding_limit) {
+Result<std::uint32_t> choose_context(const LoadOptions& options, const model::ModelSpec& spec,
+                                     std::uint32_t most, std::string_view name, std::uint64_t binding_limit) {
   const std::uint32_t asked = options.context;
   if (asked == 0 && most > 0) return std::min(most, default_context(options.target));
   if (asked > spec.max_context) {
@@ -42,20 +43,22 @@ Result<std::uint32_t> choose_context(const LoadOptions& options, const model::Mo
                             spec.max_context));
   }
   if (asked <= most && most > 0) return asked;
-  return fail(ErrorCode::out_of_memory,
-              fmt::format("A context of {} tokens takes {} bytes in one buffer, but the adapter binds at most {}; "
-                          "{} tokens would fit.",
-                          std::max(asked, kernels::k_page_slots),
-                          largest_bytes_per_token(spec, options.target) * std::max(asked, kernels::k_page_slots),
-                          binding_limit, most));
+  return fail(
+      ErrorCode::out_of_memory,
+      fmt::format("A context of {} tokens takes {} bytes in one buffer, but the adapter binds at most {}; "
+                  "{} tokens would fit.",
+                  std::max(asked, kernels::k_page_slots),
+                  largest_bytes_per_token(spec, options.target) * std::max(asked, kernels::k_page_slots),
+                  binding_limit, most));
 }
 
 Result<void> check_limits(const model::Buffers& buffers, std::uint64_t binding_limit) {
   for (const model::PlannedBuffer& buffer : buffers.planned()) {
     if (buffer.n_bytes <= binding_limit) continue;
-    return fail(ErrorCode::out_of_memory,
-                fmt::format("The model needs {} bytes for \"{}\" in one buffer, but the adapter binds at most {}.",
-                            buffer.n_bytes, buffer.label, binding_limit));
+    return fail(
+        ErrorCode::out_of_memory,
+        fmt::format("The model needs {} bytes for \"{}\" in one buffer, but the adapter binds at most {}.",
+                    buffer.n_bytes, buffer.label, binding_limit));
   }
   return {};
 }
@@ -79,8 +82,8 @@ MemoryPlan memory_plan(const ModelPlan& plan, std::uint32_t max_context) {
 
 }  // namespace
 
-Result<ModelPlan> plan_model(model::Family family, const load::Checkpoint& checkpoint, std::size_t n_tokenizer_ids,
-                             const gpu::Caps& caps, const LoadOptions& options) {
+Result<ModelPlan> plan_model(model::Family family, const load::Checkpoint& checkpoint,
+                             std::size_t n_tokenizer_ids, const gpu::Caps& caps, const LoadOptions& options) {
   model::ModelSpec& spec = family.spec;
   spec.n_valid_ids = static_cast<std::uint32_t>(std::min<std::size_t>(spec.vocab, n_tokenizer_ids));
   const std::uint64_t binding_limit = std::min(caps.max_binding_bytes, caps.max_buffer_bytes);
@@ -98,7 +101,8 @@ Result<ModelPlan> plan_model(model::Family family, const load::Checkpoint& check
   const std::uint32_t max_rows = options.max_rows != 0 ? options.max_rows : default_max_rows(options.target);
   plan.decoder = model::Decoder::plan(
       spec, std::move(weights),
-      {.context = *context, .max_rows = std::min(max_rows, *context), .target = options.target}, plan.buffers);
+      {.context = *context, .max_rows = std::min(max_rows, *context), .target = options.target},
+      plan.buffers);
   if (auto fits = check_limits(plan.buffers, binding_limit); !fits) return forward(fits);
   plan.family = std::move(family);
   plan.memory = memory_plan(plan, most);

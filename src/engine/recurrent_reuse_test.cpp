@@ -9,11 +9,14 @@ namespace {
 using Ids = std::vector<std::uint32_t>;
 using tests::OpenOptions;
 
-std::string model_of(const char* family) { return std::string(ZTVM_SOURCE_DIR "/tests/golden/") + family + "/model"; }
+std::string model_of(const char* family) {
+  return std::string(ZTVM_SOURCE_DIR "/tests/golden/") + family + "/model";
+}
 
 Ids some_ids(std::size_t n, std::uint32_t seed) {
   Ids ids;
-  for (std::size_t i = 0; i < n; ++i) ids.push_back(static_cast<std::uint32_t>((seed + 37 * i * i + 11 * i) % 500));
+  for (std::size_t i = 0; i < n; ++i)
+    ids.push_back(static_cast<std::uint32_t>((seed + 37 * i * i + 11 * i) % 500));
   return ids;
 }
 

@@ -20,7 +20,8 @@ void RecurrentSnapshots::save(Kind kind, std::uint32_t position) {
   const auto slot = static_cast<std::size_t>(kind);
   std::vector<gpu::Command> commands;
   commands.reserve(buffers_.size());
-  for (const model::RecurrentBuffers& b : buffers_) commands.push_back(copy_whole(b.live, b.saved[slot], b.n_bytes));
+  for (const model::RecurrentBuffers& b : buffers_)
+    commands.push_back(copy_whole(b.live, b.saved[slot], b.n_bytes));
   device_.submit(commands);
   saved_[slot] = position;
 }

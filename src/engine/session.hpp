@@ -75,10 +75,10 @@ class Session {
   bool interrupted_ = false;
   std::uint32_t generation_ = 0;
   std::uint32_t n_reused_ = 0;
-  std::uint32_t n_prefilled_ = 0;  // prompt tokens submitted, the reused among them
+  std::uint32_t n_prefilled_ = 0;    // prompt tokens submitted, the reused among them
   std::uint32_t n_before_tail_ = 0;  // where the prompt's copy of recurrent state is made; 0: nowhere
-  std::uint32_t n_submitted_ = 0;  // choices submitted
-  std::uint32_t max_tokens_ = 0;   // asked for, or what the context leaves
+  std::uint32_t n_submitted_ = 0;    // choices submitted
+  std::uint32_t max_tokens_ = 0;     // asked for, or what the context leaves
   std::vector<std::uint32_t> output_;
 
   std::size_t n_in_flight_ = 0;

@@ -80,7 +80,8 @@ void append_ids(const Json& value, std::vector<text::TokenId>& ids) {
 std::vector<text::TokenId> config_stop_ids(std::span<const Json> configs) {
   std::vector<text::TokenId> ids;
   for (const Json& config : configs) {
-    for (const char* pointer : {"/eos_token_id", "/text_config/eos_token_id", "/conv_template/stop_token_ids"}) {
+    for (const char* pointer :
+         {"/eos_token_id", "/text_config/eos_token_id", "/conv_template/stop_token_ids"}) {
       const Json::json_pointer path(pointer);
       if (config.contains(path)) append_ids(config[path], ids);
     }

@@ -29,7 +29,7 @@ struct TextFiles {
   std::string tokenizer_json;
   std::string tokenizer_config_json;  // may hold the chat template
   std::string chat_template_jinja;    // or this does
-  std::span<const Json> configs;           // may name ids that end an answer
+  std::span<const Json> configs;      // may name ids that end an answer
   std::string model_type;             // chooses the template where the files hold none, as MLC's often do
 };
 // Errors: those of the tokenizer, and of JSON that is none.

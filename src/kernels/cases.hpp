@@ -41,6 +41,7 @@ std::vector<KernelCase> advance_cases();
 std::vector<KernelCase> argmax_cases();
 std::vector<KernelCase> attention_cases();
 std::vector<KernelCase> causal_conv_cases();
+std::vector<KernelCase> combine_cases();
 std::vector<KernelCase> delta_rule_cases();
 std::vector<KernelCase> embed_cases();
 std::vector<KernelCase> expert_matmul_cases();

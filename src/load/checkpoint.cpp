@@ -52,7 +52,7 @@ Result<const TensorRecord*> Checkpoint::require(std::string_view tensor,
     if (other != skipped.end()) {
       return fail(ErrorCode::unsupported,
                   fmt::format("Tensor {} has the type {}, which no kernel reads, in {}.", in_quotes(tensor),
-                              in_quotes(other->type), files[other->file].name));
+                              printable(other->type), files[other->file].name));
     }
     return fail(ErrorCode::not_found, fmt::format("{} has no tensor {}, expected one of shape {}.", name,
                                                   in_quotes(tensor), shape_text(shape)));

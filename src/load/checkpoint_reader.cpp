@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "load/in_quotes.hpp"
 #include "load/mlc_manifest.hpp"

@@ -24,6 +24,13 @@ std::optional<WantedRange> WeightStream::wanted() const {
       .file = files_[source().file].name, .offset = source().range.offset, .n_bytes = source().range.n_bytes};
 }
 
+Error WeightStream::missing() const {
+  check(next_step_ < steps_.size(), "a file is missing only when it is wanted");
+  return {ErrorCode::not_found,
+          fmt::format("There is no file {}, which should hold tensor {}.", files_[source().file].name,
+                      in_quotes(steps_[next_step_].tensor))};
+}
+
 // The length decides whether it is the right file; the first bytes may tell what it is instead.
 Result<void> WeightStream::check_file(Bytes bytes, std::uint64_t n_file_bytes) const {
   const CheckpointFile& file = files_[source().file];

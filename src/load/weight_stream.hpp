@@ -37,6 +37,9 @@ class WeightStream {
   // (ZeroWatch), and for scales that are no finite numbers.
   Result<std::span<const BufferWrite>> supply(Bytes bytes, std::uint64_t n_file_bytes);
 
+  // What to tell when the file of wanted() does not exist: not_found, naming file and tensor.
+  Error missing() const;
+
   // Of all ranges together, for progress.
   std::uint64_t n_bytes() const { return n_bytes_; }
   std::uint64_t n_bytes_done() const { return n_bytes_done_; }

@@ -31,7 +31,7 @@ Decoder Decoder::plan(const ModelSpec& spec, ModelWeights weights, const Decoder
   state.rope = buffers.plan_elements("rope table", BufferRole::state, Dtype::f32,
                                      std::uint64_t{options.context} * std::max(spec.n_rotated(), 2u));
   decoder.layers_ = LayerStatePlan::make(spec, decoder.activation(), decoder.n_pages(), buffers);
-  decoder.scratch_ = ScratchPlan::make(spec, decoder.activation(), options.max_rows, buffers);
+  decoder.scratch_ = ScratchPlan::make(spec, options.target, options.max_rows, buffers);
   return decoder;
 }
 

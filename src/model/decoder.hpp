@@ -49,7 +49,8 @@ struct Body {
 class Decoder {
  public:
   // Plans state and scratch in `buffers`, which may hold the weights' plan already.
-  static Decoder plan(const ModelSpec& spec, ModelWeights weights, const DecoderOptions& options, Buffers& buffers);
+  static Decoder plan(const ModelSpec& spec, ModelWeights weights, const DecoderOptions& options,
+                      Buffers& buffers);
 
   // After allocation: records the passes.
   Body record_body(const Weights& weights, const Buffers& buffers, std::uint32_t max_rows) const;

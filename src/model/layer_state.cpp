@@ -6,8 +6,8 @@
 
 namespace ztvm::model {
 
-LayerStatePlan::RecurrentSlots LayerStatePlan::plan_recurrent(const std::string& label, std::uint64_t n_elements,
-                                                              Buffers& buffers) {
+LayerStatePlan::RecurrentSlots LayerStatePlan::plan_recurrent(const std::string& label,
+                                                              std::uint64_t n_elements, Buffers& buffers) {
   RecurrentSlots slots;
   slots.n_bytes = n_elements * sizeof(float);
   slots.live = buffers.plan(label, BufferRole::state, slots.n_bytes);
@@ -24,21 +24,21 @@ LayerStatePlan LayerStatePlan::make(const ModelSpec& spec, gpu::Dtype activation
   for (std::size_t i = 0; i < spec.layers.size(); ++i) {
     const auto label = [i](std::string_view what) { return fmt::format("layer {} {}", i, what); };
     if (const auto* attention = std::get_if<AttentionSpec>(&spec.layers[i].mixer)) {
-      const std::uint64_t elements =
-          kernels::cache_elements({.n_heads = attention->n_heads,
-                                   .n_kv_heads = attention->n_kv_heads,
-                                   .head_dim = attention->head_dim},
-                                  n_pages);
+      const std::uint64_t elements = kernels::cache_elements({.n_heads = attention->n_heads,
+                                                              .n_kv_heads = attention->n_kv_heads,
+                                                              .head_dim = attention->head_dim},
+                                                             n_pages);
       plan.layers_.emplace_back(AttentionSlots{
           .keys = buffers.plan_elements(label("keys"), BufferRole::kv_cache, activation, elements),
           .values = buffers.plan_elements(label("values"), BufferRole::kv_cache, activation, elements)});
     } else {
       const auto& delta_net = std::get<DeltaNetSpec>(spec.layers[i].mixer);
       plan.layers_.emplace_back(DeltaNetSlots{
-          .conv = plan_recurrent(label("convolution state"),
-                                 std::uint64_t{delta_net.conv_width - 1} * delta_net.conv_channels(), buffers),
-          .delta = plan_recurrent(label("delta state"), std::uint64_t{delta_net.value_width()} * delta_net.key_dim,
-                                  buffers)});
+          .conv =
+              plan_recurrent(label("convolution state"),
+                             std::uint64_t{delta_net.conv_width - 1} * delta_net.conv_channels(), buffers),
+          .delta = plan_recurrent(label("delta state"),
+                                  std::uint64_t{delta_net.value_width()} * delta_net.key_dim, buffers)});
     }
   }
   return plan;

@@ -33,7 +33,8 @@ using LayerState = std::variant<AttentionState, DeltaNetState>;
 // Plans the state of all layers, then binds it once allocated.
 class LayerStatePlan {
  public:
-  static LayerStatePlan make(const ModelSpec& spec, gpu::Dtype activation, std::uint32_t n_pages, Buffers& buffers);
+  static LayerStatePlan make(const ModelSpec& spec, gpu::Dtype activation, std::uint32_t n_pages,
+                             Buffers& buffers);
   std::vector<LayerState> bind(const Buffers& buffers) const;
   std::vector<RecurrentBuffers> recurrent(const Buffers& buffers) const;
 

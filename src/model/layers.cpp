@@ -17,8 +17,8 @@ ModelWeights plan_weights(WeightPlan::Builder& builder, const WeightNames& names
     if (const auto* mlp = std::get_if<MlpNames>(&names.layers[i].ffn)) {
       layer.ffn = plan_mlp(builder, *mlp, spec.dim);
     } else {
-      layer.ffn = plan_moe(builder, std::get<MoeNames>(names.layers[i].ffn), std::get<MoeSpec>(layer_spec.ffn),
-                           spec.dim);
+      layer.ffn = plan_moe(builder, std::get<MoeNames>(names.layers[i].ffn),
+                           std::get<MoeSpec>(layer_spec.ffn), spec.dim);
     }
   }
   weights.final_norm = builder.vector({{names.final_norm}, {spec.dim}});
@@ -29,7 +29,8 @@ ModelWeights plan_weights(WeightPlan::Builder& builder, const WeightNames& names
 void record_layer(const LayerContext& context, const LayerWeights& weights, const LayerState& state) {
   const LayerSpec& spec = context.spec.layers[context.layer];
   if (const auto* attention = std::get_if<AttentionSpec>(&spec.mixer)) {
-    record_attention(context, *attention, std::get<AttentionWeights>(weights.mixer), std::get<AttentionState>(state));
+    record_attention(context, *attention, std::get<AttentionWeights>(weights.mixer),
+                     std::get<AttentionState>(state));
   } else {
     record_delta_net(context, std::get<DeltaNetSpec>(spec.mixer), std::get<DeltaNetWeights>(weights.mixer),
                      std::get<DeltaNetState>(state));

@@ -11,21 +11,21 @@
 namespace ztvm::model {
 
 struct AttentionNames {
-  std::string norm;    // [dim]
-  MatrixSpec in;       // rows q | k | v, and the gate's if there is one; heads in order, each of head_dim rows
+  std::string norm;  // [dim]
+  MatrixSpec in;     // rows q | k | v, and the gate's if there is one; heads in order, each of head_dim rows
   std::string q_norm;  // [head_dim], if the spec has qk_norm
   std::string k_norm;
-  MatrixSpec out;      // [dim, n_heads head_dim]
+  MatrixSpec out;  // [dim, n_heads head_dim]
 };
 
 struct DeltaNetNames {
-  std::string norm;     // [dim]
-  MatrixSpec in;        // rows q | k | v | z | b | a
-  std::string conv;     // [channels, width] in this order, whatever singleton dimensions are between
-  std::string a_log;    // [n_value_heads]
-  std::string dt_bias;  // [n_value_heads]
-  std::string out_norm; // [value_dim]
-  MatrixSpec out;       // [dim, n_value_heads value_dim]
+  std::string norm;      // [dim]
+  MatrixSpec in;         // rows q | k | v | z | b | a
+  std::string conv;      // [channels, width] in this order, whatever singleton dimensions are between
+  std::string a_log;     // [n_value_heads]
+  std::string dt_bias;   // [n_value_heads]
+  std::string out_norm;  // [value_dim]
+  MatrixSpec out;        // [dim, n_value_heads value_dim]
 };
 
 struct MlpNames {

@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "kernels/argmax/argmax.hpp"
+#include "kernels/delta_rule/delta_rule.hpp"
 #include "kernels/matmul/matmul.hpp"
 #include "kernels/sample/sample.hpp"
+#include "model/blocks/delta_net.hpp"
 
 namespace ztvm::model {
 namespace {
@@ -53,11 +55,24 @@ Widths widths_of(const ModelSpec& spec) {
   return widths;
 }
 
+// The most that the delta rule's chunked form needs in any layer.
+std::uint64_t delta_chunk_elements(const ModelSpec& spec, const gpu::Target& target, std::uint32_t max_rows) {
+  std::uint64_t most = 0;
+  for (const LayerSpec& layer : spec.layers) {
+    const auto* delta_net = std::get_if<DeltaNetSpec>(&layer.mixer);
+    if (delta_net == nullptr) continue;
+    most = std::max<std::uint64_t>(
+        most, kernels::delta_rule_scratch(delta_rule_shape(*delta_net), target, max_rows));
+  }
+  return most;
+}
+
 }  // namespace
 
-ScratchPlan ScratchPlan::make(const ModelSpec& spec, gpu::Dtype activation, std::uint32_t max_rows,
+ScratchPlan ScratchPlan::make(const ModelSpec& spec, const gpu::Target& target, std::uint32_t max_rows,
                               Buffers& buffers) {
   using gpu::Dtype;
+  const Dtype activation = target.f16 ? Dtype::f16 : Dtype::f32;
   ScratchPlan plan;
   const Widths widths = widths_of(spec);
   // Tiles of rows read whole tiles, so that scratch is rounded up to one.
@@ -72,6 +87,7 @@ ScratchPlan ScratchPlan::make(const ModelSpec& spec, gpu::Dtype activation, std:
   add(&Scratch::in, "mixer input", activation, rows * widths.in);
   add(&Scratch::q, "queries", activation, rows * widths.q);
   add(&Scratch::delta, "delta rule result", Dtype::f32, rows * widths.delta);
+  add(&Scratch::delta_chunks, "delta rule chunks", Dtype::f32, delta_chunk_elements(spec, target, max_rows));
   add(&Scratch::mixed, "mixer result", activation, rows * widths.mixed);
   add(&Scratch::hidden, "feed-forward hidden", activation, rows * widths.hidden);
   add(&Scratch::router, "router logits", Dtype::f32, widths.experts == 0 ? 0 : rows * (widths.experts + 1));
@@ -84,7 +100,8 @@ ScratchPlan ScratchPlan::make(const ModelSpec& spec, gpu::Dtype activation, std:
   add(&Scratch::shared_out, "shared expert result", Dtype::f32, widths.shared ? rows * spec.dim : 0);
   add(&Scratch::last, "normed last row", activation, spec.dim);
   add(&Scratch::logits, "logits", Dtype::f32, spec.vocab);
-  add(&Scratch::candidates, "candidates", Dtype::u32, 4ull * div_up(spec.n_valid_ids, kernels::k_argmax_block));
+  add(&Scratch::candidates, "candidates", Dtype::u32,
+      4ull * div_up(spec.n_valid_ids, kernels::k_argmax_block));
   const kernels::SampleSizes sizes = kernels::sample_sizes(spec.n_valid_ids);
   add(&Scratch::maxima, "sampler maxima", Dtype::u32, sizes.maxima);
   add(&Scratch::bounds, "sampler bounds", Dtype::f32, 2);

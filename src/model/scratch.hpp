@@ -10,15 +10,16 @@ namespace ztvm::model {
 
 // [max_rows, width] each, unless said otherwise; "activation" is the target's type, f16 or f32.
 struct Scratch {
-  gpu::Tensor x;       // [max_rows, dim] f32, the residual stream
-  gpu::Tensor normed;  // [max_rows, dim] activation, input of a mixer or feed-forward part
-  gpu::Tensor in;      // activation, fused input projection of a mixer
-  gpu::Tensor q;       // activation, rotated queries; convolved q, k, v of DeltaNet
-  gpu::Tensor delta;   // [max_rows, value width] f32, result of the delta rule
-  gpu::Tensor mixed;   // activation, what a mixer gives to its output projection
-  gpu::Tensor hidden;  // activation, inside a dense feed-forward part or a shared expert
-  gpu::Tensor last;    // [1, dim] activation, normed last row
-  gpu::Tensor logits;  // [vocab] f32
+  gpu::Tensor x;             // [max_rows, dim] f32, the residual stream
+  gpu::Tensor normed;        // [max_rows, dim] activation, input of a mixer or feed-forward part
+  gpu::Tensor in;            // activation, fused input projection of a mixer
+  gpu::Tensor q;             // activation, rotated queries; convolved q, k, v of DeltaNet
+  gpu::Tensor delta;         // [max_rows, value width] f32, result of the delta rule
+  gpu::Tensor delta_chunks;  // f32, of the delta rule's chunked form; no buffer where it isn't used
+  gpu::Tensor mixed;         // activation, what a mixer gives to its output projection
+  gpu::Tensor hidden;        // activation, inside a dense feed-forward part or a shared expert
+  gpu::Tensor last;          // [1, dim] activation, normed last row
+  gpu::Tensor logits;        // [vocab] f32
   // Of a mixture of experts; pairs are (row, choice).
   gpu::Tensor router;         // [max_rows, experts + 1] f32 logits, the shared expert's gate last
   gpu::Tensor expert_ids;     // [max_rows, n_active] u32
@@ -41,7 +42,8 @@ struct Scratch {
 // Plans them, then binds them once allocated.
 class ScratchPlan {
  public:
-  static ScratchPlan make(const ModelSpec& spec, gpu::Dtype activation, std::uint32_t max_rows, Buffers& buffers);
+  static ScratchPlan make(const ModelSpec& spec, const gpu::Target& target, std::uint32_t max_rows,
+                          Buffers& buffers);
   Scratch bind(const Buffers& buffers) const;
 
  private:

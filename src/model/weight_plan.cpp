@@ -261,8 +261,9 @@ Result<const load::TensorRecord*> WeightPlan::Builder::find_vector(const std::st
 Result<Slot> WeightPlan::Builder::plan(const VectorSpec& spec) {
   std::uint64_t n_elements = 1;
   for (const std::uint64_t n : spec.shape) n_elements *= n;
-  const Slot slot = buffers_.plan_elements(fmt::format("{}", fmt::join(spec.tensors, ", ")), BufferRole::weights,
-                                           gpu::Dtype::f32, spec.tensors.size() * n_elements);
+  const Slot slot =
+      buffers_.plan_elements(fmt::format("{}", fmt::join(spec.tensors, ", ")), BufferRole::weights,
+                             gpu::Dtype::f32, spec.tensors.size() * n_elements);
   const auto number = static_cast<std::uint32_t>(slot);
   for (std::size_t i = 0; i < spec.tensors.size(); ++i) {
     auto tensor = find_vector(spec.tensors[i], spec.shape);

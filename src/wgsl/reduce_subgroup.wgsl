@@ -31,22 +31,3 @@ fn reduce_max(value: f32, thread: u32) -> f32 {
   workgroupBarrier();  // all have read before a next call writes
   return result;
 }
-
-var<workgroup> reduce_slots4: array<vec4<f32>, WORKGROUP>;
-
-// Four sums at once; only thread 0 has them.
-fn reduce_sum4(value: vec4<f32>, thread: u32) -> vec4<f32> {
-  let width = subgroupAdd(1u);
-  let partial = subgroupAdd(value);
-  if (thread % width == 0u) {
-    reduce_slots4[thread / width] = partial;
-  }
-  workgroupBarrier();  // every subgroup's partial is written
-  var result = partial;
-  if (thread == 0u) {
-    for (var i = 1u; i < WORKGROUP / width; i++) {
-      result += reduce_slots4[i];
-    }
-  }
-  return result;
-}

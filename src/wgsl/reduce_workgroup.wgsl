@@ -28,17 +28,3 @@ fn reduce_max(value: f32, thread: u32) -> f32 {
   workgroupBarrier();  // all have read it before a next call writes
   return result;
 }
-
-var<workgroup> reduce_slots4: array<vec4<f32>, WORKGROUP>;
-
-// Four sums at once; only thread 0 has them.
-fn reduce_sum4(value: vec4<f32>, thread: u32) -> vec4<f32> {
-  reduce_slots4[thread] = value;
-  for (var stride = WORKGROUP / 2u; stride > 0u; stride /= 2u) {
-    workgroupBarrier();  // slots of the level before are written
-    if (thread < stride) {
-      reduce_slots4[thread] += reduce_slots4[thread + stride];
-    }
-  }
-  return reduce_slots4[0];
-}

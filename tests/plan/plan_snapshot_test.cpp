@@ -39,13 +39,14 @@ std::string describe(const gpu::Recording& recording) {
   return text;
 }
 
-Result<engine::ModelPlan> plan_tiny(const std::string& model, const gpu::Caps& caps, const engine::LoadOptions& options) {
+Result<engine::ModelPlan> plan_tiny(const std::string& model, const gpu::Caps& caps,
+                                    const engine::LoadOptions& options) {
   auto files = app::read_model_files(ZTVM_SOURCE_DIR "/tests/golden/" + model);
   if (!files) return forward(files);
   auto head = engine::read_model_head(std::move(*files));
   if (!head) return forward(head);
-  return engine::plan_model(std::move(head->family), head->checkpoint, head->text.tokenizer.vocab_size(), caps,
-                            options);
+  return engine::plan_model(std::move(head->family), head->checkpoint, head->text.tokenizer.vocab_size(),
+                            caps, options);
 }
 
 std::string record_tiny(const std::string& model, const gpu::Target& target) {
@@ -77,11 +78,16 @@ const std::string k_llama = "llama/model/tiny-smollm2.Q4_1.gguf";
 
 TEST(PlanSnapshot, TinyLlamaOnACpuAdapter) { expect_snapshot("tiny_llama_cpu", record_tiny(k_llama, k_cpu)); }
 TEST(PlanSnapshot, TinyLlamaOnAGpu) { expect_snapshot("tiny_llama_gpu_f16", record_tiny(k_llama, k_gpu)); }
-TEST(PlanSnapshot, TinyQwen35OnAGpu) { expect_snapshot("tiny_qwen35_gpu_f16", record_tiny("qwen35/model", k_gpu)); }
-TEST(PlanSnapshot, TinyQwen36OnAGpu) { expect_snapshot("tiny_qwen36_gpu_f16", record_tiny("qwen36/model", k_gpu)); }
+TEST(PlanSnapshot, TinyQwen35OnAGpu) {
+  expect_snapshot("tiny_qwen35_gpu_f16", record_tiny("qwen35/model", k_gpu));
+}
+TEST(PlanSnapshot, TinyQwen36OnAGpu) {
+  expect_snapshot("tiny_qwen36_gpu_f16", record_tiny("qwen36/model", k_gpu));
+}
 
 class SmallLimits : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Families, SmallLimits, testing::Values("llama/model/tiny-smollm2.Q4_1.gguf", "phi3/model", "qwen36/model"));
+INSTANTIATE_TEST_SUITE_P(Families, SmallLimits,
+                         testing::Values("llama/model/tiny-smollm2.Q4_1.gguf", "phi3/model", "qwen36/model"));
 
 TEST_P(SmallLimits, LargeMatricesAreSplit) {
   gpu::HostDevice device;
@@ -96,11 +102,13 @@ TEST_P(SmallLimits, LargeMatricesAreSplit) {
 TEST(SmallLimits, AContextThatDoesNotFitIsRefusedWithNumbers) {
   gpu::HostDevice device;
   device.mutable_caps().max_binding_bytes = 65536;
-  const auto plan = plan_tiny("qwen3/model", device.caps(), {.context = 4000, .max_rows = 0, .target = k_cpu});
+  const auto plan =
+      plan_tiny("qwen3/model", device.caps(), {.context = 4000, .max_rows = 0, .target = k_cpu});
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.error().code, ErrorCode::out_of_memory);
   EXPECT_NE(plan.error().text.find("65536"), std::string::npos) << plan.error().text;
-  const auto fitting = plan_tiny("qwen3/model", device.caps(), {.context = 0, .max_rows = 0, .target = k_cpu});
+  const auto fitting =
+      plan_tiny("qwen3/model", device.caps(), {.context = 0, .max_rows = 0, .target = k_cpu});
   ASSERT_TRUE(fitting) << fitting.error().text;
   EXPECT_EQ(fitting->context, fitting->memory.max_context);
 }

@@ -41,7 +41,7 @@ class FetchResumeTest : public testing::Test {
   }
   std::filesystem::path path() const { return folder_.path() / "file.bin"; }
 
-  TempFolder folder_;
+  TempFolder folder_{test::fast_folder()};
   test::FetchClock clock_;
   FetchOptions options_ = clock_.options();
   const std::string content_ = test::make_content(10'500);

@@ -42,7 +42,7 @@ class FetchTest : public testing::Test {
     EXPECT_FALSE(exists("file.bin.part.journal"));
   }
 
-  TempFolder folder_;
+  TempFolder folder_{test::fast_folder()};
   test::FetchClock clock_;
   FetchOptions options_ = clock_.options();
   std::vector<FetchedFile> whole_;
@@ -189,6 +189,7 @@ TEST_F(FetchTest, GoesOnWhereABodyWasCut) {
 }
 
 TEST_F(FetchTest, CutsASilentConnection) {
+  options_.http.slow_bytes = 1'000'000;
   options_.http.slow_s = 1;
   const HttpTestServer server([&](const HttpAsk& ask) {
     HttpReply part = reply_range(ask, content_);
@@ -288,6 +289,16 @@ TEST_F(FetchTest, RefusesAnotherLengthThanTheManifests) {
   const std::string error = fetch(server, {.n_bytes = 10'501});
   EXPECT_NE(error.find("has 10500 bytes, expected 10501."), std::string::npos) << error;
   EXPECT_NE(fetch(server, {.max_bytes = 10'000}).find("expected at most 10000"), std::string::npos);
+}
+
+TEST_F(FetchTest, RefusesLengthsThatNoFileHas) {
+  const HttpTestServer server([&](const HttpAsk& ask) {
+    if (ask.path != "/file.bin") return reply(200, {"Content-Length: 9223372036854775807"}, content_);
+    return reply(206, {"Content-Range: bytes 0-999/18446744073709551615"}, content_.substr(0, 1000));
+  });
+  EXPECT_NE(fetch(server).find("has 18446744073709551615 bytes, expected at most 1099511627776."),
+            std::string::npos);
+  EXPECT_NE(fetch(server, {.name = "other.bin"}).find("has 9223372036854775807 bytes"), std::string::npos);
 }
 
 }  // namespace

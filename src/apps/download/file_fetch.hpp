@@ -12,20 +12,22 @@
 #include <vector>
 
 #include "apps/download/content_hash.hpp"
-#include "apps/download/content_range.hpp"
 #include "apps/download/http_client.hpp"
 #include "apps/download/part_file.hpp"
 
 namespace ztvm::app {
 
+// No file of a model is longer; a server that says so is wrong.
+inline constexpr std::uint64_t k_max_file_bytes = std::uint64_t{1} << 40;
+
 struct WantedFile {
   std::string name;  // in the folder
   std::string url;
-  std::optional<std::uint64_t> n_bytes;  // as a manifest or record says
-  std::uint64_t max_bytes = UINT64_MAX;  // more is refused
-  std::string md5;                       // as the manifest says; empty: it says none
-  std::string sha256;                    // as a record says; empty: none
-  bool optional = false;                 // the repository need not have it
+  std::optional<std::uint64_t> n_bytes;        // as a manifest or record says
+  std::uint64_t max_bytes = k_max_file_bytes;  // more is refused
+  std::string md5;                             // as the manifest says; empty: it says none
+  std::string sha256;                          // as a record says; empty: none
+  bool optional = false;                       // the repository need not have it
 };
 
 class FileFetch {
@@ -46,6 +48,9 @@ class FileFetch {
     Problem problem = Problem::none;  // found while the answer came
     ErrorCode code = ErrorCode::io;
     std::string why;
+
+    // Notes a problem; false, for the callback to return.
+    bool stop(Problem found, std::string reason, ErrorCode error_code = ErrorCode::io);
   };
 
   struct Outcome {

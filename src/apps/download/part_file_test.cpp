@@ -28,7 +28,7 @@ class PartFileTest : public testing::Test {
     return text;
   }
 
-  TempFolder folder_;
+  TempFolder folder_{test::fast_folder()};
   std::filesystem::path path_ = folder_.path() / "x.bin";
   const std::string content_ = test::make_content(2500);
 };
@@ -71,6 +71,23 @@ TEST_F(PartFileTest, NoticesAPartThatIsTooShort) {
   make({0, 2});
   std::filesystem::resize_file(path_.string() + ".part", 2000);
   EXPECT_EQ(reopened(), "none");
+}
+
+TEST_F(PartFileTest, KnowsOffsetsBeyondFourGigabytes) {
+  constexpr std::uint64_t k_n_bytes = 5'300'000'001;
+  {
+    auto part = PartFile::create(path_, {.n_bytes = k_n_bytes}, 16 << 20);
+    ASSERT_TRUE(part);
+    const std::size_t last = part->n_pieces() - 1;
+    ASSERT_TRUE(part->write(k_n_bytes - 1, as_bytes(content_).first(1)));
+    ASSERT_TRUE(part->finish_piece(last));
+  }
+  EXPECT_EQ(std::filesystem::file_size(path_.string() + ".part"), k_n_bytes);
+  const auto part = PartFile::reopen(path_);
+  ASSERT_TRUE(part && *part);
+  EXPECT_EQ((*part)->n_pieces(), 316u);
+  EXPECT_TRUE((*part)->is_finished(315));
+  EXPECT_EQ((*part)->piece_end(315), k_n_bytes);
 }
 
 TEST_F(PartFileTest, CommitsOnlyTheFinalName) {

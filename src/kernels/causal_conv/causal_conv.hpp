@@ -1,6 +1,7 @@
 #pragma once
-// Causal depthwise convolution, then SiLU: out[t, c] = silu(sum_j weight[c, j] * x[t - (width - 1) + j, first + c]), with
-// zeros before the sequence (transformers' Qwen3NextGatedDeltaNet: conv1d, and its state for decoding).
+// Causal depthwise convolution, then SiLU, with zeros before the sequence (conv1d of transformers'
+// Qwen3NextGatedDeltaNet, and its state for decoding):
+//   out[t, c] = silu(sum_j weight[c, j] * x[t - (width - 1) + j, first + c])
 // One thread = one channel of a tile of rows. Threads of the first tile read the state, and the same ones write it at
 // their end; later tiles begin with rows of x, so nobody reads what another has written.
 // The sum and SiLU are f32. out has the activation type: q and k are normalised next and v is used linearly, so its

@@ -3,19 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/delta_rule/delta_rule_chunks.hpp"
+
 namespace ztvm::kernels {
 namespace {
 
-std::vector<gpu::Const> shape_consts(const DeltaRuleShape& shape) {
-  return {gpu::const_u32("KEY_HEADS", shape.n_key_heads),
-          gpu::const_u32("VALUE_HEADS", shape.n_value_heads),
-          gpu::const_u32("KEY_DIM", shape.key_dim),
-          gpu::const_u32("VALUE_DIM", shape.value_dim),
-          gpu::const_f32("QUERY_SCALE", 1.0f / std::sqrt(static_cast<float>(shape.key_dim))),
-          gpu::const_u32("X_STRIDE", shape.x_stride),
-          gpu::const_u32("FIRST_B", shape.first_b),
-          gpu::const_u32("FIRST_A", shape.first_a)};
-}
+// Below this the step form's barrier a row costs less than preparing chunks.
+constexpr std::uint32_t k_min_chunked_rows = 32;
 
 // What the kernel sets differ in.
 struct StepForm {
@@ -30,7 +24,7 @@ void record_step(gpu::Recording& recording, std::string_view name, const DeltaRu
   using gpu::Access;
   gpu::Program program = {.body = form.body,
                           .parts = {"step", "gates", "delta_rule_gates", "delta_rule_heads"},
-                          .consts = shape_consts(args.shape)};
+                          .consts = delta_rule_consts(args.shape)};
   program.consts.insert(program.consts.end(), form.consts.begin(), form.consts.end());
   const std::uint32_t n_rows = std::min(form.rows.count, recording.max_rows);
   recording.ops.push_back({
@@ -48,7 +42,7 @@ void record_step(gpu::Recording& recording, std::string_view name, const DeltaRu
                     std::span<const gpu::HostView> views) { delta_rule_reference(views, shape, rows); },
       // Each row adds an error of a sum over the keys, and none is magnified later: S is multiplied by
       // decay (I - beta k k^T), whose norm is at most 1. So all rows together are one long sum.
-      .tolerance = gpu::sum_tolerance(std::size_t{args.shape.key_dim} * n_rows, args.out.dtype),
+      .tolerance = delta_rule_tolerance(args.shape, n_rows),
   });
 }
 
@@ -82,13 +76,34 @@ void record_step_gpu(gpu::Recording& recording, std::string_view name, const Del
 
 }  // namespace
 
+std::vector<gpu::Const> delta_rule_consts(const DeltaRuleShape& shape) {
+  return {gpu::const_u32("KEY_HEADS", shape.n_key_heads),
+          gpu::const_u32("VALUE_HEADS", shape.n_value_heads),
+          gpu::const_u32("KEY_DIM", shape.key_dim),
+          gpu::const_u32("VALUE_DIM", shape.value_dim),
+          gpu::const_f32("QUERY_SCALE", 1.0f / std::sqrt(static_cast<float>(shape.key_dim))),
+          gpu::const_u32("X_STRIDE", shape.x_stride),
+          gpu::const_u32("FIRST_B", shape.first_b),
+          gpu::const_u32("FIRST_A", shape.first_a)};
+}
+
+std::uint64_t delta_rule_scratch(const DeltaRuleShape& shape, const gpu::Target& target,
+                                 std::uint32_t max_rows, std::uint32_t chunk) {
+  if (target.cpu || max_rows < k_min_chunked_rows) return 0;
+  return std::uint64_t{div_up(max_rows, chunk)} * shape.n_value_heads * chunk_block_elements(chunk);
+}
+
 void delta_rule(gpu::Recording& recording, std::string_view name, const DeltaRule& args) {
   const DeltaRuleShape& shape = args.shape;
   check(shape.key_dim % 4 == 0 && shape.key_dim <= 256, "key_dim is a multiple of 4, at most 256");
   check(shape.value_dim % 4 == 0, "value_dim is a multiple of 4");
   check(std::max(shape.first_a, shape.first_b) + shape.n_value_heads <= shape.x_stride,
         "a and b lie inside a row of x");
-  if (recording.target.cpu) {
+  check(args.chunk == 16 || args.chunk == 32, "a chunk has 16 or 32 rows");
+  const bool chunked = delta_rule_scratch(shape, recording.target, recording.max_rows, args.chunk) > 0;
+  if (chunked && args.scratch.buffer != gpu::BufferId::none) {
+    delta_rule_chunks(recording, name, args);
+  } else if (recording.target.cpu) {
     record_step_cpu(recording, name, args);
   } else {
     record_step_gpu(recording, name, args);

@@ -23,6 +23,8 @@ struct DeltaRuleCase {
   Fill qkv = Fill::normal;
   Fill gates = Fill::normal;
   float a_shift = 0.0f;  // added to every a: large decays quickly, very negative not at all
+  std::uint32_t chunk = k_delta_rule_chunk;
+  bool no_scratch = false;  // so that passes of many rows take the step form too
 };
 
 // Columns of z, b and a, in this order, and some that belong to nobody.
@@ -69,11 +71,16 @@ void build(const DeltaRuleCase& c, CaseBuilder& builder, gpu::Recording& recordi
                              Fill::normal)});
 }
 
+std::string_view form_of(const DeltaRuleCase& c) {
+  if (c.no_scratch) return ", no scratch";
+  return c.chunk == k_delta_rule_chunk ? "" : ", small chunks";
+}
+
 KernelCase make_case(const DeltaRuleCase& c, std::string_view what, bool quick) {
   return {.kernel = "delta_rule",
-          .name = fmt::format("{}: {}/{} heads of {} and {}, position {}, {} of {} rows", what,
+          .name = fmt::format("{}: {}/{} heads of {} and {}, position {}, {} of {} rows{}", what,
                               c.heads.n_key_heads, c.heads.n_value_heads, c.heads.key_dim, c.heads.value_dim,
-                              c.position, c.n_rows, c.max_rows),
+                              c.position, c.n_rows, c.max_rows, form_of(c)),
           .build = [c](CaseBuilder& builder, gpu::Recording& recording) { build(c, builder, recording); },
           .max_rows = c.max_rows,
           .quick = quick};
@@ -86,10 +93,11 @@ void add_hard_values(std::vector<KernelCase>& cases) {
       cases.push_back(make_case({{2, 4, 32, 32}, 9, max_rows, max_rows, qkv, gates, a_shift}, what, false));
     }
   };
-  add(Fill::zeros, Fill::normal, 0.0f, "zeros");  // the norms' eps alone
+  add(Fill::zeros, Fill::normal, -6.0f, "zeros");  // the norms' eps alone
   add(Fill::constant, Fill::normal, -12.0f, "one key");
   add(Fill::outliers, Fill::normal, -3.0f, "outliers");
   add(Fill::denormals, Fill::normal, -3.0f, "denormals");
+  add(Fill::constant, Fill::outliers, -2000.0f, "one key, all or nothing");
   add(Fill::normal, Fill::normal, -200.0f, "no decay");
   add(Fill::normal, Fill::normal, -9.0f, "slow decay");
   add(Fill::normal, Fill::normal, 200.0f, "nothing kept");
@@ -105,7 +113,7 @@ std::vector<KernelCase> delta_rule_cases() {
   std::vector<KernelCase> cases = {
       make_case({k_qwen35, 0, 1, 1}, "Qwen3.5", true),
       make_case({k_qwen35, 700, 1, 1, Fill::normal, Fill::normal, -4.0f}, "Qwen3.5", false),
-      make_case({k_qwen35, 0, 40, 64, Fill::normal, Fill::normal, -4.0f}, "Qwen3.5", false),
+      make_case({k_qwen35, 0, 33, 64, Fill::normal, Fill::normal, -4.0f}, "Qwen3.5", false),
       make_case({k_small, 3, 2, 2}, "small", true),
       make_case({{3, 3, 20, 36}, 3, 3, 3}, "odd", false),
       make_case({{3, 9, 36, 8}, 3, 3, 3}, "three heads a key head", false),
@@ -117,11 +125,21 @@ std::vector<KernelCase> delta_rule_cases() {
       make_case({{1, 1, 4, 4}, 3, 70, 70}, "smallest", false),
   };
   // Tails of chunks; the first pass and a later one.
-  for (const std::uint32_t position : {0u, 5u}) {
-    for (const std::uint32_t n_rows : {1u, 2u, 15u, 16u, 17u, 31u, 32u, 33u, 64u, 127u}) {
+  const auto add_rows = [&](std::uint32_t position, std::initializer_list<std::uint32_t> counts) {
+    for (const std::uint32_t n_rows : counts) {
       cases.push_back(make_case({k_small, position, n_rows, 128, Fill::normal, Fill::normal, -4.0f}, "rows",
                                 n_rows == 33 && position != 0));
     }
+  };
+  add_rows(0, {1, 33, 64});
+  add_rows(5, {1, 2, 31, 32, 33, 64, 127});
+  for (const std::uint32_t n_rows : {33u, 70u}) {
+    DeltaRuleCase c = {k_small, 5, n_rows, 70, Fill::normal, Fill::normal, -4.0f};
+    c.chunk = 16;
+    cases.push_back(make_case(c, "rows", n_rows == 33));
+    c.chunk = k_delta_rule_chunk;
+    c.no_scratch = true;
+    cases.push_back(make_case(c, "rows", false));
   }
   add_hard_values(cases);
   return cases;

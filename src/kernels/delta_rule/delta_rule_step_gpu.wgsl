@@ -1,6 +1,7 @@
 // The delta rule row by row. One workgroup handles COLUMNS columns of a head's state: thread (part, column) keeps KEYS
 // of its elements in registers. q and k are used as they are; their lengths are divided out of the sums.
-// Consts: those of delta_rule_gates and delta_rule_heads, COLUMNS, PARTS, KEYS (PARTS * KEYS is at least KEY_DIM), WORKGROUP.
+// Consts: those of delta_rule_gates and delta_rule_heads, COLUMNS, PARTS, KEYS (PARTS * KEYS is at least KEY_DIM),
+// WORKGROUP.
 // Bindings: those of delta_rule_gates, 1 qkv, 5 state, 6 out.
 @group(0) @binding(1) var<storage, read> qkv: array<Elem>;
 @group(0) @binding(5) var<storage, read_write> state: array<f32>;

@@ -93,46 +93,54 @@ constexpr DeltaRuleShape k_heads = {.n_key_heads = 2,
                                     .first_a = 214};
 
 // A convolution and the delta rule on its output, as a model has them.
-RecurrentKernel conv_and_delta_rule() {
-  return {.x_stride = k_heads.x_stride,
-          .out_stride = 4 * 20,
-          .n_state = 4 * 32 * 20,
-          .f32_out = true,
-          .record = [](CaseBuilder& builder, gpu::Recording& recording, const RecurrentBuffers& buffers) {
-            const std::uint32_t channels = qkv_elements(k_heads);
-            Random random(2);
-            const auto values = [&](Fill fill, std::size_t n) {
-              return builder.tensor(gpu::Dtype::f32, make_values(fill, n, random));
-            };
-            const gpu::Tensor qkv = builder.tensor(
-                builder.activation(), std::size_t{recording.max_rows} * channels, Fill::outliers);
-            causal_conv(recording, "conv",
-                        {.channels = channels,
-                         .width = 4,
-                         .x_stride = k_heads.x_stride,
-                         .step = buffers.step,
-                         .x = buffers.x,
-                         .weight = values(Fill::normal, std::size_t{channels} * 4),
-                         .state = values(Fill::normal, std::size_t{channels} * 3),
-                         .out = qkv});
-            delta_rule(recording, "delta rule",
-                       {.shape = k_heads,
-                        .step = buffers.step,
-                        .qkv = qkv,
-                        .x = buffers.x,
-                        .a_log = values(Fill::uniform, 4),
-                        .dt_bias = builder.tensor(gpu::Dtype::f32, std::vector{-8.0f, -5.0f, -3.0f, -1.0f}),
-                        .state = buffers.state,
-                        .out = buffers.out});
-          }};
+RecurrentKernel conv_and_delta_rule(std::uint32_t chunk) {
+  return {
+      .x_stride = k_heads.x_stride,
+      .out_stride = 4 * 20,
+      .n_state = 4 * 32 * 20,
+      .f32_out = true,
+      .record = [chunk](CaseBuilder& builder, gpu::Recording& recording, const RecurrentBuffers& buffers) {
+        const std::uint32_t channels = qkv_elements(k_heads);
+        Random random(2);
+        const auto values = [&](Fill fill, std::size_t n) {
+          return builder.tensor(gpu::Dtype::f32, make_values(fill, n, random));
+        };
+        const gpu::Tensor qkv =
+            builder.tensor(builder.activation(), std::size_t{recording.max_rows} * channels, Fill::outliers);
+        causal_conv(recording, "conv",
+                    {.channels = channels,
+                     .width = 4,
+                     .x_stride = k_heads.x_stride,
+                     .step = buffers.step,
+                     .x = buffers.x,
+                     .weight = values(Fill::normal, std::size_t{channels} * 4),
+                     .state = values(Fill::normal, std::size_t{channels} * 3),
+                     .out = qkv});
+        const std::uint64_t n_scratch =
+            delta_rule_scratch(k_heads, recording.target, recording.max_rows, chunk);
+        const gpu::Tensor scratch =
+            n_scratch == 0 ? gpu::Tensor{} : builder.tensor(gpu::Dtype::f32, n_scratch, Fill::outliers);
+        delta_rule(recording, "delta rule",
+                   {.shape = k_heads,
+                    .step = buffers.step,
+                    .qkv = qkv,
+                    .x = buffers.x,
+                    .a_log = values(Fill::uniform, 4),
+                    .dt_bias = builder.tensor(gpu::Dtype::f32, std::vector{-8.0f, -5.0f, -3.0f, -1.0f}),
+                    .state = buffers.state,
+                    .out = buffers.out,
+                    .scratch = scratch,
+                    .chunk = chunk});
+      }};
 }
 
 // However a sequence is cut into passes, and whichever form they take, outputs and state agree.
 TEST(DeltaRule, PassesDoNotMatter) {
   gpu::Device* device = test_device();
   ASSERT_NE(device, nullptr) << "no adapter is found";
-  constexpr std::uint32_t k_rows = 150;
-  const RecurrentKernel kernel = conv_and_delta_rule();
+  constexpr std::uint32_t k_rows = 102;
+  const RecurrentKernel kernel = conv_and_delta_rule(k_delta_rule_chunk);
+  const RecurrentKernel small_chunks = conv_and_delta_rule(16);
   Random random(3);
   const std::vector<float> x = make_values(Fill::normal, std::size_t{k_rows} * kernel.x_stride, random);
   const std::vector<std::uint32_t> ones(k_rows, 1);
@@ -140,13 +148,40 @@ TEST(DeltaRule, PassesDoNotMatter) {
   for (const gpu::Target& target : test_targets(*device)) {
     SCOPED_TRACE(gpu::describe(target));
     const auto single = run_passes(*device, target, kernel, x, 1, ones);
-    const auto whole = run_passes(*device, target, kernel, x, 160, std::array{k_rows});
-    const auto mixed = run_passes(*device, target, kernel, x, 70, std::array{1u, 47u, 2u, 32u, 68u});
-    expect_close(whole.out, single.out, tolerance);
-    expect_close(whole.state, single.state, tolerance);
-    expect_close(mixed.out, single.out, tolerance);
-    expect_close(mixed.state, single.state, tolerance);
+    const std::array others = {
+        run_passes(*device, target, kernel, x, 104, std::array{k_rows}),
+        run_passes(*device, target, kernel, x, 70, std::array{1u, 47u, 2u, 32u, 20u}),
+        run_passes(*device, target, small_chunks, x, 70, std::array{70u, 16u, 15u, 1u}),
+    };
+    for (const RecurrentResult& other : others) {
+      expect_close(other.out, single.out, tolerance);
+      expect_close(other.state, single.state, tolerance);
+    }
   }
+}
+
+TEST(DeltaRule, ScratchIsForManyRowsOnGpus) {
+  EXPECT_EQ(delta_rule_scratch(k_heads, {.cpu = true}, 512), 0u);
+  EXPECT_EQ(delta_rule_scratch(k_heads, {.cpu = false}, 1), 0u);
+  EXPECT_EQ(delta_rule_scratch(k_heads, {.cpu = false}, 65), 3u * 4u * (2u * 1024u + 128u + 4u));
+  gpu::Recording recording = {.target = {.cpu = false}, .max_rows = 65, .ops = {}};
+  const gpu::Tensor scratch = {gpu::BufferId{1}, gpu::Dtype::f32};
+  delta_rule(recording, "with", {.shape = k_heads, .scratch = scratch});
+  EXPECT_EQ(recording.ops.size(), 2u);
+  delta_rule(recording, "without", {.shape = k_heads});
+  EXPECT_EQ(recording.ops.size(), 3u);
+  recording.max_rows = 1;
+  delta_rule(recording, "decode", {.shape = k_heads, .scratch = scratch});
+  EXPECT_EQ(recording.ops.size(), 4u);
+}
+
+// llvmpipe ends long loops, so a CPU set's op takes part of the rows of a long pass.
+TEST(DeltaRule, LongPassesAreCutOnCpus) {
+  gpu::Recording recording = {.target = {.cpu = true}, .max_rows = 9000, .ops = {}};
+  delta_rule(recording, "long", {.shape = k_heads});
+  ASSERT_EQ(recording.ops.size(), 3u);
+  EXPECT_EQ(recording.ops[2].program.consts[8].name, "FIRST_ROW");
+  EXPECT_EQ(recording.ops[2].program.consts[8].u32, 2u * 3529u);
 }
 
 }  // namespace

@@ -5,42 +5,41 @@
 namespace ztvm::kernels {
 namespace {
 
-constexpr std::uint32_t k_group_tile = 4;  // pairs of an expert that share a weight row
+// Outputs of one column that share a weight row; a workgroup of the GPU set makes four outputs either way.
+std::uint32_t pair_tile(const ExpertMatmulShape& shape) { return shape.by_group ? 4 : 1; }
+std::uint32_t column_tile(const ExpertMatmulShape& shape) { return 4 / pair_tile(shape); }
 
 std::uint32_t n_mats(const ExpertMatmulShape& shape) { return shape.epilogue == Epilogue::swiglu ? 2 : 1; }
-
-// Columns that a workgroup of the GPU set makes: its threads shall read some quads of weights each.
-std::uint32_t column_tile(const ExpertMatmulShape& shape) {
-  return std::clamp(2048 / (shape.dim * n_mats(shape)), 1u, 4u);
-}
 
 // Pairs of an expert that one workgroup goes through. llvmpipe ends the loops of a thread after 65,535 rounds in all.
 std::uint32_t pairs_per_workgroup(const gpu::Recording& recording, const ExpertMatmulShape& shape) {
   if (!recording.target.cpu) return recording.max_rows;
-  const std::uint32_t rounds_per_group = 1 + n_mats(shape) * (1 + 4 * (1 + k_group_tile));
-  const std::uint32_t rounds_per_tile = shape.dim / k_quant_group * rounds_per_group + 2 * k_group_tile + 1;
-  return k_group_tile * std::max(1u, 60'000 / rounds_per_tile);
+  const std::uint32_t tile = pair_tile(shape);
+  const std::uint32_t rounds_per_group = 1 + n_mats(shape) * (1 + 4 * (1 + tile));
+  const std::uint32_t rounds_per_tile = shape.dim / k_quant_group * rounds_per_group + 2 * tile + 1;
+  return tile * std::max(1u, 60'000 / rounds_per_tile);
 }
 
 gpu::Program make_program(const gpu::Recording& recording, const ExpertMatmulShape& shape) {
   const gpu::Target& target = recording.target;
   gpu::Program program = {
       .body = target.cpu ? "expert_matmul_cpu" : "expert_matmul_gpu",
-      .parts = {"step", shape.by_group ? "pairs_by_group" : "pairs_by_slot", "quads", weights_part(shape.kind),
+      .parts = {"step", shape.by_group ? "pairs_by_group" : "pairs_by_slot", "quads",
+                weights_part(shape.kind),
                 shape.epilogue == Epilogue::swiglu ? "finish_swiglu" : "finish_f32"},
       .consts = {gpu::const_u32("N_GROUPS", shape.dim / k_quant_group), gpu::const_u32("N_OUT", shape.n_out),
                  gpu::const_u32("N_MATS", n_mats(shape)), gpu::const_u32("OUT_STRIDE", shape.n_out),
                  gpu::const_u32("OUT_FIRST", 0), gpu::const_u32("FIRST_EXPERT", shape.first_expert),
                  gpu::const_u32("N_EXPERTS", shape.n_experts), gpu::const_u32("TOP_K", shape.top_k),
                  gpu::const_u32("PAIRS_PER_X", shape.input == ExpertInput::rows ? shape.top_k : 1),
-                 gpu::const_u32("TILE", shape.by_group ? k_group_tile : 1),
+                 gpu::const_u32("TILE", pair_tile(shape)),
                  gpu::const_u32("WORKGROUP", target.cpu ? 16 : 64)}};
   if (shape.by_group) {
     program.consts.push_back(gpu::const_u32("MAX_PAIRS", pairs_per_workgroup(recording, shape)));
   }
   if (!target.cpu) {
     program.consts.push_back(gpu::const_u32("COLUMNS", column_tile(shape)));
-    program.parts.push_back(target.subgroups ? "reduce_subgroup" : "reduce_workgroup");
+    program.parts.push_back(target.subgroups ? "reduce4_subgroup" : "reduce4_workgroup");
   }
   return program;
 }

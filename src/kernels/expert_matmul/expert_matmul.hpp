@@ -3,7 +3,8 @@
 // expert, out[p, n] = sum_k x[p, k] * W[ids[p], n, k] for pair p = row * top_k + slot, then an epilogue.
 // Two forms. By slot, for few rows: each pair reads its expert's weights. By group, for many: after group_experts, an
 // expert's weights are read once for a tile of its pairs; no grid depends on how the experts were chosen.
-// GPU set: one workgroup = a few columns of one pair or of one expert; CPU set: one thread = one column.
+// GPU set: one workgroup = four columns of a pair, or one column of an expert's pairs, four at a time; CPU set: one
+// thread = one column of a pair, or of an expert's.
 // Accumulates in f32. Bytes moved: the weights of each pair's expert (by group: of each chosen expert, once for each
 // tile of its pairs), x and out.
 #include <optional>

@@ -1,6 +1,6 @@
 #pragma once
-// The norm after the delta rule: out[r, h, :] = o[r, h, :] * rsqrt(mean(o[r, h, :]^2) + eps) * weight * silu(z[r, h, :])
-// (Yang et al. 2024, arXiv 2412.06464, section 3.4; transformers' Qwen3NextRMSNormGated).
+// The norm after the delta rule (Yang et al. 2024, arXiv 2412.06464, section 3.4; transformers' Qwen3NextRMSNormGated):
+//   out[r, h, :] = o[r, h, :] * rsqrt(mean(o[r, h, :]^2) + eps) * weight * silu(z[r, h, :])
 // GPU set: one workgroup = one head of one row; CPU set: one thread. The sum of squares and the gate are f32.
 // Bytes moved: o read twice, z once, out written once.
 #include "kernels/step.hpp"

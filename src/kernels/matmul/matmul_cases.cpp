@@ -255,6 +255,15 @@ std::vector<KernelCase> matmul_cases() {
         make_case({.kind = kind, .n_weight_rows = 23, .dim = 64, .n_rows = 6, .max_rows = 6, .n_parts = 4},
                   "parts", false));
   }
+  // Each part has rows of gate, then the same of up.
+  cases.push_back(make_case({.kind = QuantKind::q4,
+                             .epilogue = Epilogue::swiglu,
+                             .n_weight_rows = 40,
+                             .dim = 64,
+                             .n_rows = 5,
+                             .max_rows = 6,
+                             .n_parts = 3},
+                            "parts of gate and up", true));
   return cases;
 }
 

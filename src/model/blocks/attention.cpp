@@ -7,8 +7,8 @@
 
 namespace ztvm::model {
 
-AttentionWeights plan_attention(WeightPlan::Builder& builder, const AttentionNames& names, const AttentionSpec& spec,
-                                std::uint32_t dim) {
+AttentionWeights plan_attention(WeightPlan::Builder& builder, const AttentionNames& names,
+                                const AttentionSpec& spec, std::uint32_t dim) {
   AttentionWeights weights;
   weights.norm = builder.vector({{names.norm}, {dim}});
   weights.in = builder.matrix(names.in);
@@ -17,8 +17,8 @@ AttentionWeights plan_attention(WeightPlan::Builder& builder, const AttentionNam
   return weights;
 }
 
-void record_attention(const LayerContext& context, const AttentionSpec& attention, const AttentionWeights& weights,
-                      const AttentionState& state) {
+void record_attention(const LayerContext& context, const AttentionSpec& attention,
+                      const AttentionWeights& weights, const AttentionState& state) {
   const Scratch& scratch = context.scratch;
   const kernels::AttentionShape shape = {
       .n_heads = attention.n_heads, .n_kv_heads = attention.n_kv_heads, .head_dim = attention.head_dim};

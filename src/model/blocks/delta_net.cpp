@@ -1,14 +1,24 @@
 #include "model/blocks/delta_net.hpp"
 
 #include "kernels/causal_conv/causal_conv.hpp"
-#include "kernels/delta_rule/delta_rule.hpp"
 #include "kernels/gated_norm/gated_norm.hpp"
 #include "kernels/matmul/matmul.hpp"
 
 namespace ztvm::model {
 
-DeltaNetWeights plan_delta_net(WeightPlan::Builder& builder, const DeltaNetNames& names, const DeltaNetSpec& spec,
-                               std::uint32_t dim) {
+kernels::DeltaRuleShape delta_rule_shape(const DeltaNetSpec& spec) {
+  const std::uint32_t first_b = spec.conv_channels() + spec.value_width();
+  return {.n_key_heads = spec.n_key_heads,
+          .n_value_heads = spec.n_value_heads,
+          .key_dim = spec.key_dim,
+          .value_dim = spec.value_dim,
+          .x_stride = spec.in_width(),
+          .first_b = first_b,
+          .first_a = first_b + spec.n_value_heads};
+}
+
+DeltaNetWeights plan_delta_net(WeightPlan::Builder& builder, const DeltaNetNames& names,
+                               const DeltaNetSpec& spec, std::uint32_t dim) {
   DeltaNetWeights weights;
   weights.norm = builder.vector({{names.norm}, {dim}});
   weights.in = builder.matrix(names.in);
@@ -40,20 +50,15 @@ void record_delta_net(const LayerContext& context, const DeltaNetSpec& spec, con
                         .state = state.conv,
                         .out = scratch.q});
   kernels::delta_rule(context.recording, context.name("delta rule"),
-                      {.shape = {.n_key_heads = spec.n_key_heads,
-                                 .n_value_heads = spec.n_value_heads,
-                                 .key_dim = spec.key_dim,
-                                 .value_dim = spec.value_dim,
-                                 .x_stride = spec.in_width(),
-                                 .first_b = spec.conv_channels() + spec.value_width(),
-                                 .first_a = spec.conv_channels() + spec.value_width() + spec.n_value_heads},
+                      {.shape = delta_rule_shape(spec),
                        .step = context.step,
                        .qkv = scratch.q,
                        .x = scratch.in,
                        .a_log = context.weights.vector(weights.a_log),
                        .dt_bias = context.weights.vector(weights.dt_bias),
                        .state = state.delta,
-                       .out = scratch.delta});
+                       .out = scratch.delta,
+                       .scratch = scratch.delta_chunks});
   kernels::gated_norm(context.recording, context.name("gated norm"),
                       {.n_heads = spec.n_value_heads,
                        .head_dim = spec.value_dim,

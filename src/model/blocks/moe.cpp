@@ -1,5 +1,6 @@
 #include "model/blocks/moe.hpp"
 
+#include "kernels/combine/combine.hpp"
 #include "kernels/expert_matmul/expert_matmul.hpp"
 #include "kernels/group_experts/group_experts.hpp"
 #include "kernels/matmul/matmul.hpp"
@@ -7,7 +8,8 @@
 
 namespace ztvm::model {
 
-MoeWeights plan_moe(WeightPlan::Builder& builder, const MoeNames& names, const MoeSpec& spec, std::uint32_t dim) {
+MoeWeights plan_moe(WeightPlan::Builder& builder, const MoeNames& names, const MoeSpec& spec,
+                    std::uint32_t dim) {
   MoeWeights weights;
   weights.norm = builder.vector({{names.norm}, {dim}});
   weights.router = builder.matrix(names.router);
@@ -20,8 +22,10 @@ MoeWeights plan_moe(WeightPlan::Builder& builder, const MoeNames& names, const M
   return weights;
 }
 
+namespace {
+
 // The shared expert's part of every row, before its gate.
-static void record_shared_expert(const LayerContext& context, const MoeWeights& weights) {
+void record_shared_expert(const LayerContext& context, const MoeWeights& weights) {
   kernels::matmul(context.recording, context.name("shared gate and up"),
                   {.weights = context.weights.matrix(weights.shared_gate_up),
                    .epilogue = kernels::Epilogue::swiglu,
@@ -35,6 +39,8 @@ static void record_shared_expert(const LayerContext& context, const MoeWeights& 
                    .x = context.scratch.hidden,
                    .out = context.scratch.shared_out});
 }
+
+}  // namespace
 
 void record_moe(const LayerContext& context, const MoeSpec& spec, const MoeWeights& weights) {
   const Scratch& scratch = context.scratch;
@@ -89,18 +95,20 @@ void record_moe(const LayerContext& context, const MoeSpec& spec, const MoeWeigh
                           .groups = groups,
                           .out = scratch.expert_out});
   if (spec.shared_dim > 0) record_shared_expert(context, weights);
-#if 0
   kernels::Combine combine = {.dim = context.spec.dim,
                               .top_k = spec.n_active,
                               .step = context.step,
-                              .down = scratch.expert_out,
                               .weights = scratch.expert_shares,
+                              .down = scratch.expert_out,
+                              .shared = std::nullopt,
                               .x = scratch.x};
   if (spec.shared_dim > 0) {
-    combine.shared = {.logits = scratch.router, .stride = router_stride, .gate_column = spec.n_experts, .out = scratch.shared_out};
+    combine.shared = {.logits = scratch.router,
+                      .stride = router_stride,
+                      .gate_column = spec.n_experts,
+                      .shared = scratch.shared_out};
   }
   kernels::combine(context.recording, context.name("sum of experts"), combine);
-#endif
 }
 
 }  // namespace ztvm::model

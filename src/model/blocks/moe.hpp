@@ -15,7 +15,8 @@ struct MoeWeights {
   MatrixHandle shared_down{};
 };
 
-MoeWeights plan_moe(WeightPlan::Builder& builder, const MoeNames& names, const MoeSpec& spec, std::uint32_t dim);
+MoeWeights plan_moe(WeightPlan::Builder& builder, const MoeNames& names, const MoeSpec& spec,
+                    std::uint32_t dim);
 void record_moe(const LayerContext& context, const MoeSpec& spec, const MoeWeights& weights);
 
 }  // namespace ztvm::model

@@ -41,10 +41,12 @@ const Json* ConfigReader::find(std::initializer_list<std::string_view> keys) con
 
 std::uint32_t ConfigReader::checked(std::string_view key, const Json& value, std::uint64_t low,
                                     std::uint64_t high) {
-  const bool whole = value.is_number_unsigned() || (value.is_number_integer() && value.get<std::int64_t>() >= 0);
+  const bool whole =
+      value.is_number_unsigned() || (value.is_number_integer() && value.get<std::int64_t>() >= 0);
   if (!whole || value.get<std::uint64_t>() < low || value.get<std::uint64_t>() > high) {
-    keep({ErrorCode::corrupt_file, fmt::format("{} has {} in field \"{}\", expected a whole number from {} to {}.",
-                                               name_, shown(value), key, low, high)});
+    keep({ErrorCode::corrupt_file,
+          fmt::format("{} has {} in field \"{}\", expected a whole number from {} to {}.", name_,
+                      shown(value), key, low, high)});
     return static_cast<std::uint32_t>(low);
   }
   return static_cast<std::uint32_t>(value.get<std::uint64_t>());
@@ -71,8 +73,8 @@ double ConfigReader::number_or(std::initializer_list<std::string_view> keys, dou
   if (value->is_number() && value->get<double>() >= low && value->get<double>() <= high) {
     return value->get<double>();
   }
-  keep({ErrorCode::corrupt_file, fmt::format("{} has {} in field \"{}\", expected a number from {} to {}.", name_,
-                                             shown(*value), first_of(keys), low, high)});
+  keep({ErrorCode::corrupt_file, fmt::format("{} has {} in field \"{}\", expected a number from {} to {}.",
+                                             name_, shown(*value), first_of(keys), low, high)});
   return low;
 }
 
@@ -92,8 +94,8 @@ void ConfigReader::require(bool condition, std::string_view text) {
 void ConfigReader::require_value(std::string_view key, const Json& expected) {
   const Json* value = find({key});
   if (value == nullptr || *value == expected) return;
-  keep({ErrorCode::unsupported, fmt::format("{} has {} in field \"{}\", but this engine knows only {}.", name_,
-                                            shown(*value), key, shown(expected))});
+  keep({ErrorCode::unsupported, fmt::format("{} has {} in field \"{}\", but this engine knows only {}.",
+                                            name_, shown(*value), key, shown(expected))});
 }
 
 Result<void> ConfigReader::status() const {

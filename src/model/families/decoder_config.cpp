@@ -21,7 +21,8 @@ std::uint32_t read_max_context(ConfigReader& config) {
 
 // Scaled variants of RoPE change every angle, so an unknown one is refused, not ignored.
 void require_plain_rope(ConfigReader& config) {
-  for (const std::string_view key : {"rope_scaling.type", "rope_scaling.rope_type", "rope_parameters.rope_type"}) {
+  for (const std::string_view key :
+       {"rope_scaling.type", "rope_scaling.rope_type", "rope_parameters.rope_type"}) {
     config.require_value(key, "default");
   }
   const Json* scaling = config.find({"rope_scaling"});
@@ -53,8 +54,8 @@ DecoderConfig read_decoder_config(ConfigReader& config) {
       config.number_or({"partial_rotary_factor", "rope_parameters.partial_rotary_factor"}, 1.0, 0.0, 1.0);
   attention.n_rotated = static_cast<std::uint32_t>(std::floor(rotated_share * attention.head_dim));
   config.require(attention.n_heads % attention.n_kv_heads == 0,
-                 fmt::format("has {} query heads and {} key-value heads, expected a multiple.", attention.n_heads,
-                             attention.n_kv_heads));
+                 fmt::format("has {} query heads and {} key-value heads, expected a multiple.",
+                             attention.n_heads, attention.n_kv_heads));
   config.require(
       attention.head_dim >= 4 && attention.head_dim <= 256 && attention.head_dim % 4 == 0,
       fmt::format("has heads of {} elements, expected a multiple of 4 up to 256.", attention.head_dim));

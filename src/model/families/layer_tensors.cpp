@@ -5,24 +5,29 @@
 namespace ztvm::model {
 namespace {
 
-MatrixSource rows_of(std::string tensor, std::uint32_t rows) { return {.tensor = std::move(tensor), .rows = rows}; }
+MatrixSource rows_of(std::string tensor, std::uint32_t rows) {
+  return {.tensor = std::move(tensor), .rows = rows};
+}
 
 // Rows of a tensor [n_rows, dim] that has more.
-MatrixSource some_rows_of(const std::string& tensor, std::uint64_t n_rows, std::uint64_t dim, std::uint32_t rows,
-                          std::uint64_t first_row) {
+MatrixSource some_rows_of(const std::string& tensor, std::uint64_t n_rows, std::uint64_t dim,
+                          std::uint32_t rows, std::uint64_t first_row) {
   return {.tensor = tensor, .rows = rows, .first_row = first_row, .shape = {n_rows, dim}};
 }
 
 }  // namespace
 
-std::string LayerTensors::label(std::string_view what) const { return fmt::format("layer {} {}", index_, what); }
+std::string LayerTensors::label(std::string_view what) const {
+  return fmt::format("layer {} {}", index_, what);
+}
 
 MatrixSpec LayerTensors::whole(std::string_view what, std::string_view tensor, std::uint32_t rows,
                                std::uint32_t dim) const {
   return {.label = label(what), .dim = dim, .sources = {rows_of(name(tensor), rows)}};
 }
 
-MatrixSpec LayerTensors::qkv(std::string_view group, const AttentionSpec& attention, std::uint32_t dim) const {
+MatrixSpec LayerTensors::qkv(std::string_view group, const AttentionSpec& attention,
+                             std::uint32_t dim) const {
   const auto tensor = [&](std::string_view part) { return name(fmt::format("{}.{}.weight", group, part)); };
   std::string fused;
   for (const std::string_view part : {"c_attn", "qkv_proj"}) {
@@ -75,13 +80,12 @@ MlpNames LayerTensors::mlp(std::uint32_t ffn_dim, std::uint32_t dim) const {
 
 AttentionNames LayerTensors::attention(std::string_view norm, std::string_view group, std::string_view out,
                                        const AttentionSpec& spec, std::uint32_t dim) const {
-  AttentionNames names = {
-      .norm = name(norm),
-      .in = qkv(group, spec, dim),
-      .q_norm = {},
-      .k_norm = {},
-      .out = whole("attention output", fmt::format("{}.{}.weight", group, out), dim,
-                   spec.n_heads * spec.head_dim)};
+  AttentionNames names = {.norm = name(norm),
+                          .in = qkv(group, spec, dim),
+                          .q_norm = {},
+                          .k_norm = {},
+                          .out = whole("attention output", fmt::format("{}.{}.weight", group, out), dim,
+                                       spec.n_heads * spec.head_dim)};
   if (spec.qk_norm) {
     names.q_norm = name(fmt::format("{}.q_norm.weight", group));
     names.k_norm = name(fmt::format("{}.k_norm.weight", group));

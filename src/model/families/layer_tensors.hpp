@@ -21,7 +21,8 @@ class LayerTensors {
   bool has(std::string_view tensor) const { return checkpoint_.find(name(tensor)) != nullptr; }
 
   // A matrix that is one tensor [rows, dim].
-  MatrixSpec whole(std::string_view what, std::string_view tensor, std::uint32_t rows, std::uint32_t dim) const;
+  MatrixSpec whole(std::string_view what, std::string_view tensor, std::uint32_t rows,
+                   std::uint32_t dim) const;
   // q | k | v | gate of `group` ("self_attn"): from q_proj, k_proj and v_proj, or fused in c_attn or qkv_proj.
   // With an output gate the rows of q_proj are [q | gate] a head; they are put in order here.
   MatrixSpec qkv(std::string_view group, const AttentionSpec& attention, std::uint32_t dim) const;

@@ -25,8 +25,8 @@ class Reader {
     if (!value) keep(forward(value).error());
     const double result = value && *value ? **value : fallback;
     if (!(result >= low && result <= high)) {
-      keep({ErrorCode::corrupt_file, fmt::format("{} has {} in key \"{}\", expected {} to {}.",
-                                                 file_, result, key, low, high)});
+      keep({ErrorCode::corrupt_file,
+            fmt::format("{} has {} in key \"{}\", expected {} to {}.", file_, result, key, low, high)});
       return low;
     }
     return result;
@@ -44,8 +44,8 @@ class Reader {
       return static_cast<std::uint32_t>(low);
     }
     if (*value < low || *value > high) {
-      keep({ErrorCode::corrupt_file, fmt::format("{} has {} in key \"{}\", expected {} to {}.",
-                                                 file_, *value, key, low, high)});
+      keep({ErrorCode::corrupt_file,
+            fmt::format("{} has {} in key \"{}\", expected {} to {}.", file_, *value, key, low, high)});
       return static_cast<std::uint32_t>(low);
     }
     return static_cast<std::uint32_t>(*value);
@@ -155,8 +155,9 @@ Result<Family> llama_from_gguf(const load::GgufMetadata& metadata, const load::C
     spec.layers.push_back({.mixer = attention, .ffn = MlpSpec{ffn_dim}});
     family.names.layers.push_back(layer_names(i, spec, attention, ffn_dim));
   }
-  family.names.embedding = {
-      .label = "embedding", .dim = spec.dim, .sources = {{.tensor = "token_embd.weight", .rows = spec.vocab}}};
+  family.names.embedding = {.label = "embedding",
+                            .dim = spec.dim,
+                            .sources = {{.tensor = "token_embd.weight", .rows = spec.vocab}}};
   family.names.final_norm = "output_norm.weight";
   family.names.head = {.label = "head", .dim = spec.dim, .sources = {}};
   if (!spec.tied_head) family.names.head.sources.push_back({.tensor = "output.weight", .rows = spec.vocab});

@@ -16,13 +16,13 @@ Result<Family> phi3_from_config(ConfigReader& config, const load::Checkpoint& ch
   const bool mlc_names = checkpoint.find("transformer.embd.weight") != nullptr;
   for (std::uint32_t i = 0; i < read.n_layers; ++i) {
     spec.layers.push_back({.mixer = read.attention, .ffn = MlpSpec{read.ffn_dim}});
-    const LayerTensors layer(
-        checkpoint, fmt::format("{}{}.", mlc_names ? "transformer.h." : "model.layers.", i), i);
+    const LayerTensors layer(checkpoint,
+                             fmt::format("{}{}.", mlc_names ? "transformer.h." : "model.layers.", i), i);
     AttentionNames attention =
-        mlc_names ? layer.attention("ln.weight", "mixer", "out_proj", read.attention, spec.dim)
-                  : layer.attention("input_layernorm.weight", "self_attn", "o_proj", read.attention, spec.dim);
-    family.names.layers.push_back(
-        {.mixer = std::move(attention), .ffn = layer.mlp(read.ffn_dim, spec.dim)});
+        mlc_names
+            ? layer.attention("ln.weight", "mixer", "out_proj", read.attention, spec.dim)
+            : layer.attention("input_layernorm.weight", "self_attn", "o_proj", read.attention, spec.dim);
+    family.names.layers.push_back({.mixer = std::move(attention), .ffn = layer.mlp(read.ffn_dim, spec.dim)});
   }
   if (mlc_names) {
     name_ends(family.names, spec, "transformer.embd.weight", "transformer.norm.weight", "lm_head.weight");

@@ -16,6 +16,11 @@ DeltaNetSpec read_delta_net(ConfigReader& config) {
   spec.key_dim = config.integer({"linear_key_head_dim"}, 1, 256);
   spec.value_dim = config.integer({"linear_value_head_dim"}, 1, 256);
   spec.conv_width = config.integer({"linear_conv_kernel_dim"}, 2, 8);
+  for (const std::uint32_t dim : {spec.key_dim, spec.value_dim}) {
+    config.require(
+        dim % 4 == 0,
+        fmt::format("has heads of {} elements in linear attention, expected a multiple of 4.", dim));
+  }
   config.require(spec.n_value_heads % spec.n_key_heads == 0,
                  fmt::format("has {} value heads and {} key heads of linear attention, expected a multiple.",
                              spec.n_value_heads, spec.n_key_heads));
@@ -58,50 +63,50 @@ std::vector<bool> read_attention_layers(ConfigReader& config, std::uint32_t n_la
 DeltaNetNames delta_net_names(const LayerTensors& layer, const DeltaNetSpec& spec, std::uint32_t dim) {
   const auto name = [&](std::string_view part) { return layer.name(fmt::format("linear_attn.{}", part)); };
   const bool mlc_conv = layer.has("linear_attn.conv1d_weight");
-  return {.norm = layer.name("input_layernorm.weight"),
-          .in = {.label = layer.label("linear attention input"),
-                 .dim = dim,
-                 .sources = {{.tensor = name("in_proj_qkv.weight"), .rows = spec.conv_channels()},
-                             {.tensor = name("in_proj_z.weight"), .rows = spec.value_width()},
-                             {.tensor = name("in_proj_b.weight"), .rows = spec.n_value_heads},
-                             {.tensor = name("in_proj_a.weight"), .rows = spec.n_value_heads}}},
-          .conv = name(mlc_conv ? "conv1d_weight" : "conv1d.weight"),
-          .a_log = name("A_log"),
-          .dt_bias = name("dt_bias"),
-          .out_norm = name("norm.weight"),
-          .out = layer.whole("linear attention output", "linear_attn.out_proj.weight", dim, spec.value_width())};
+  return {
+      .norm = layer.name("input_layernorm.weight"),
+      .in = {.label = layer.label("linear attention input"),
+             .dim = dim,
+             .sources = {{.tensor = name("in_proj_qkv.weight"), .rows = spec.conv_channels()},
+                         {.tensor = name("in_proj_z.weight"), .rows = spec.value_width()},
+                         {.tensor = name("in_proj_b.weight"), .rows = spec.n_value_heads},
+                         {.tensor = name("in_proj_a.weight"), .rows = spec.n_value_heads}}},
+      .conv = name(mlc_conv ? "conv1d_weight" : "conv1d.weight"),
+      .a_log = name("A_log"),
+      .dt_bias = name("dt_bias"),
+      .out_norm = name("norm.weight"),
+      .out = layer.whole("linear attention output", "linear_attn.out_proj.weight", dim, spec.value_width())};
 }
 
 MoeNames moe_names(const LayerTensors& layer, const MoeSpec& spec, std::uint32_t dim) {
   const auto name = [&](std::string_view part) { return layer.name(fmt::format("mlp.{}.weight", part)); };
-  MoeNames names = {
-      .norm = layer.name("post_attention_layernorm.weight"),
-      .router = layer.whole("router", "mlp.gate.weight", spec.n_experts, dim),
-      .gate_up = {.label = layer.label("experts gate and up"),
-                  .dim = dim,
-                  .sources = {},
-                  .unit_rows = 2 * spec.expert_dim},
-      .down = {.label = layer.label("experts down"),
-               .dim = spec.expert_dim,
-               .sources = {{.tensor = name("switch_mlp.down_proj"),
-                            .rows = spec.n_experts * dim,
-                            .shape = {spec.n_experts, dim, spec.expert_dim}}},
-               .unit_rows = dim},
-      .shared_gate_up = {},
-      .shared_down = {}};
+  MoeNames names = {.norm = layer.name("post_attention_layernorm.weight"),
+                    .router = layer.whole("router", "mlp.gate.weight", spec.n_experts, dim),
+                    .gate_up = {.label = layer.label("experts gate and up"),
+                                .dim = dim,
+                                .sources = {},
+                                .unit_rows = 2 * spec.expert_dim},
+                    .down = {.label = layer.label("experts down"),
+                             .dim = spec.expert_dim,
+                             .sources = {{.tensor = name("switch_mlp.down_proj"),
+                                          .rows = spec.n_experts * dim,
+                                          .shape = {spec.n_experts, dim, spec.expert_dim}}},
+                             .unit_rows = dim},
+                    .shared_gate_up = {},
+                    .shared_down = {}};
   for (std::uint32_t e = 0; e < spec.n_experts; ++e) {
     for (const std::string_view part : {"switch_mlp.gate_proj", "switch_mlp.up_proj"}) {
-      names.gate_up.sources.push_back(
-          {.tensor = name(part),
-           .rows = spec.expert_dim,
-           .first_row = std::uint64_t{e} * spec.expert_dim,
-           .shape = {spec.n_experts, spec.expert_dim, dim}});
+      names.gate_up.sources.push_back({.tensor = name(part),
+                                       .rows = spec.expert_dim,
+                                       .first_row = std::uint64_t{e} * spec.expert_dim,
+                                       .shape = {spec.n_experts, spec.expert_dim, dim}});
     }
   }
   if (spec.shared_dim > 0) {
     names.router.sources.push_back({.tensor = name("shared_expert_gate"), .rows = 1});
     names.shared_gate_up = layer.gate_up("mlp.shared_expert", spec.shared_dim, dim);
-    names.shared_down = layer.whole("shared down", "mlp.shared_expert.down_proj.weight", dim, spec.shared_dim);
+    names.shared_down =
+        layer.whole("shared down", "mlp.shared_expert.down_proj.weight", dim, spec.shared_dim);
   }
   return names;
 }
@@ -109,7 +114,8 @@ MoeNames moe_names(const LayerTensors& layer, const MoeSpec& spec, std::uint32_t
 // MLX puts the language model below "language_model."; MLC and text-only files have it at the top.
 std::string_view find_prefix(const load::Checkpoint& checkpoint) {
   constexpr std::string_view k_nested = "language_model.";
-  return checkpoint.find("language_model.model.embed_tokens.weight") != nullptr ? k_nested : std::string_view();
+  return checkpoint.find("language_model.model.embed_tokens.weight") != nullptr ? k_nested
+                                                                                : std::string_view();
 }
 
 // transformers stores a convolution as [channels, 1, width]; MLX and MLC files have the 1 in their norms.
@@ -136,8 +142,9 @@ Result<Family> qwen3_5_from_config(ConfigReader& config, const load::Checkpoint&
   config.require(dense_layers == nullptr || dense_layers->empty(),
                  "has dense layers among its experts (mlp_only_layers), expected none.");
   config.require(is_moe || read.ffn_dim > 0, "has neither \"intermediate_size\" nor \"num_experts\".");
-  config.require(!stores_bare_norms(checkpoint),
-                 "belongs to weights in transformers' own form of Qwen3.5, expected MLC's or MLX's conversion.");
+  config.require(
+      !stores_bare_norms(checkpoint),
+      "belongs to weights in transformers' own form of Qwen3.5, expected MLC's or MLX's conversion.");
   if (auto status = config.status(); !status) return forward(status);
 
   Family family = {.spec = std::move(read.spec), .names = {}};
@@ -150,7 +157,8 @@ Result<Family> qwen3_5_from_config(ConfigReader& config, const load::Checkpoint&
     LayerNames& names = family.names.layers.emplace_back();
     if (is_attention[i]) {
       layer_spec.mixer = read.attention;
-      names.mixer = layer.attention("input_layernorm.weight", "self_attn", "o_proj", read.attention, spec.dim);
+      names.mixer =
+          layer.attention("input_layernorm.weight", "self_attn", "o_proj", read.attention, spec.dim);
     } else {
       layer_spec.mixer = delta_net;
       names.mixer = delta_net_names(layer, delta_net, spec.dim);

@@ -36,7 +36,8 @@ constexpr std::array k_config_families = {
 template <typename Families, typename Name>
 std::string list_of(const Families& families, Name name) {
   std::string known;
-  for (const auto& family : families) known += fmt::format("{}\"{}\"", known.empty() ? "" : ", ", family.*name);
+  for (const auto& family : families)
+    known += fmt::format("{}\"{}\"", known.empty() ? "" : ", ", family.*name);
   return known;
 }
 
@@ -64,7 +65,8 @@ Result<Family> family_from_gguf(const load::GgufMetadata& metadata, const load::
                           list_of(k_gguf_families, &GgufFamily::architecture)));
 }
 
-Result<Family> family_from_config(const Json& config, const std::string& name, const load::Checkpoint& checkpoint) {
+Result<Family> family_from_config(const Json& config, const std::string& name,
+                                  const load::Checkpoint& checkpoint) {
   auto model_type = get_string(config, "model_type", name);
   if (!model_type) return forward(model_type);
   ConfigReader reader(field_objects(config), name);

@@ -10,6 +10,7 @@ Result<Family> family_from_gguf(const load::GgufMetadata& metadata, const load::
 
 // By the model_type of a JSON config named `name`: Hugging Face's and MLX's config.json or MLC's mlc-chat-config.json.
 // Errors: the same, and corrupt_file for a field that is missing or out of range.
-Result<Family> family_from_config(const Json& config, const std::string& name, const load::Checkpoint& checkpoint);
+Result<Family> family_from_config(const Json& config, const std::string& name,
+                                  const load::Checkpoint& checkpoint);
 
 }  // namespace ztvm::model

@@ -1,0 +1,123 @@
+#include "apps/download/verify.hpp"
+
+#include <gtest/gtest.h>
+
+#include "apps/download/download.hpp"
+#include "test_hub.hpp"
+
+namespace ztvm::app {
+namespace {
+
+class VerifyTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    hub_.fill_mlc();
+    const auto done = download_repo({.hub = hub_.url(), .repo = "o/n", .folder = folder()}, options_);
+    ASSERT_TRUE(done) << done.error().text;
+  }
+  VerifyReport verify() const {
+    auto report = verify_folder(folder(), {});
+    EXPECT_TRUE(report) << report.error().text;
+    return report ? *report : VerifyReport{};
+  }
+  std::string repair() const {
+    std::vector<std::string> names;
+    for (const FileFault& fault : verify().faults) names.push_back(fault.name);
+    const auto summary = repair_folder(folder(), names, "", options_);
+    return summary ? "" : summary.error().text;
+  }
+  // Changes one byte without changing the length.
+  void damage(const std::string& name) const {
+    std::fstream file(folder() / name, std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(100);
+    file.put(static_cast<char>(hub_.get(name)[100] ^ 1));
+  }
+  std::filesystem::path folder() const { return temp_.path() / "n"; }
+
+  TempFolder temp_{test::fast_folder()};
+  test::TestHub hub_;
+  test::FetchClock clock_;
+  DownloadOptions options_{.fetch = clock_.options()};
+};
+
+TEST_F(VerifyTest, FindsNothingWrongInAFreshDownload) {
+  const VerifyReport report = verify();
+  EXPECT_EQ(report.n_files, 5u);
+  EXPECT_GT(report.n_bytes, 4200u);
+  EXPECT_TRUE(report.faults.empty());
+  EXPECT_FALSE(report.newly_recorded);
+}
+
+TEST_F(VerifyTest, NamesEveryFault) {
+  damage("params_shard_0.bin");
+  std::filesystem::resize_file(folder() / "params_shard_1.bin", 699);
+  std::filesystem::remove(folder() / "tokenizer.json");
+  const VerifyReport report = verify();
+  ASSERT_EQ(report.faults.size(), 3u);
+  EXPECT_EQ(report.faults[0].name, "tokenizer.json");
+  EXPECT_EQ(report.faults[0].why, "It is missing.");
+  EXPECT_EQ(report.faults[1].name, "params_shard_0.bin");
+  EXPECT_NE(report.faults[1].why.find("It has sha256 "), std::string::npos);
+  EXPECT_NE(report.faults[1].why.find(sha256_of(as_bytes(hub_.get("params_shard_0.bin")))),
+            std::string::npos);
+  EXPECT_EQ(report.faults[2].why, "It has 699 bytes, expected 700.");
+}
+
+TEST_F(VerifyTest, RepairsOnlyWhatIsWrong) {
+  damage("params_shard_0.bin");
+  std::filesystem::remove(folder() / "tokenizer.json");
+  const std::size_t n_before = hub_.n_asks("params_shard_1.bin");
+  EXPECT_EQ(repair(), "");
+  EXPECT_TRUE(verify().faults.empty());
+  EXPECT_EQ(hub_.n_asks("params_shard_1.bin"), n_before);
+}
+
+TEST_F(VerifyTest, DoesNotRepairWithOtherContents) {
+  damage("params_shard_1.bin");
+  hub_.put("params_shard_1.bin", test::make_content(700, 9));
+  const std::string error = repair();
+  EXPECT_NE(error.find("params_shard_1.bin has sha256 "), std::string::npos) << error;
+  EXPECT_EQ(verify().faults.size(), 1u);
+}
+
+TEST_F(VerifyTest, FinishesAnUnfinishedDownload) {
+  auto record = **read_record(folder());
+  record.complete = false;
+  ASSERT_TRUE(write_record(folder(), record));
+  EXPECT_EQ(verify().faults.size(), 1u);
+  EXPECT_EQ(repair(), "");
+  EXPECT_TRUE(verify().faults.empty());
+}
+
+TEST_F(VerifyTest, RecordsAFolderThatCameAnotherWay) {
+  std::filesystem::remove(record_path(folder()));
+  EXPECT_TRUE(verify().newly_recorded);
+  EXPECT_FALSE(verify().newly_recorded);
+  EXPECT_NE(repair_folder(folder(), {}, "", options_).error().text.find("Nothing tells where"),
+            std::string::npos);
+}
+
+TEST_F(VerifyTest, HoldsAFolderWithoutARecordAgainstItsManifest) {
+  std::filesystem::remove(record_path(folder()));
+  damage("params_shard_0.bin");
+  const VerifyReport report = verify();
+  ASSERT_EQ(report.faults.size(), 1u);
+  EXPECT_NE(report.faults[0].why.find("It has md5 "), std::string::npos) << report.faults[0].why;
+  EXPECT_FALSE(report.newly_recorded);
+  EXPECT_FALSE(std::filesystem::exists(record_path(folder())));
+}
+
+TEST_F(VerifyTest, SaysThatAFolderHoldsNoModel) {
+  const TempFolder empty;
+  const auto report = verify_folder(empty.path(), {});
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, ErrorCode::not_found);
+  EXPECT_NE(report.error().text.find("holds no model"), std::string::npos);
+}
+
+TEST_F(VerifyTest, EndsWhenAsked) {
+  EXPECT_FALSE(verify_folder(folder(), [](std::string_view, std::uint64_t, std::uint64_t) { return false; }));
+}
+
+}  // namespace
+}  // namespace ztvm::app
