@@ -129,8 +129,19 @@ test('a stored model is listed with its size, and its deletion is final', async 
   await row.waitFor();
   assert.match(await row.innerText(), /Qwen3-4B\s+\d+ kB\s+Delete/);
   await row.locator('button').click();
-  await page.waitForFunction(() => document.querySelectorAll('#stored li').length === 0);
+  await row.waitFor({ state: 'detached' });
   await page.reload();
   await reached('idle');
   assert.match(await card(), /to download/);
+});
+
+test('a model that may be too large for the device waits for a yes', async () => {
+  await page.addInitScript(() => Object.defineProperty(Navigator.prototype, 'deviceMemory', { value: 0.001 }));
+  await open('?model=tiny-llama');
+  await reached('idle');
+  await page.click('#card-action');
+  await page.waitForSelector('#card-action:text("Load anyway")', patience);
+  assert.match(await card(), /Tiny llama is large\s+The model takes [\d.]+ [kM]B\. This device has about 0\.001 GB/);
+  await page.click('#card-action');
+  await reached('ready');
 });
