@@ -186,7 +186,8 @@ export class Engine implements EngineApi {
       this.module.call('ztvm_supply_missing');
       return true;
     }
-    const nBytes = whole ? nFileBytes : wanted.n_bytes;
+    // Less where the file ends earlier.
+    const nBytes = Math.max(0, Math.min(whole ? nFileBytes : wanted.n_bytes, nFileBytes - offset));
     const at = this.supplyMemory(nBytes);
     await files.read(file, offset, nBytes, (part, place) => this.module.bytes(at + place, part.length).set(part));
     this.module.call('ztvm_supply', at, nBytes, nFileBytes);

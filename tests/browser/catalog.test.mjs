@@ -105,7 +105,7 @@ test('a model of the hub: the memory plan comes before the weights, then it answ
   await reached('ready');
   assert.match(await page.textContent('#status'), /128 tokens of context/);
   const details = await page.evaluate(() => [...globalThis.details].join('\n'));
-  assert.match(details, /Takes [\d.]+ MB of GPU memory: weights [\d.]+ [kM]B, KV cache of 128 tokens [\d.]+ [kM]B/);
+  assert.match(details, /Takes [\d.]+ [kM]B of GPU memory: weights [\d.]+ [kM]B, KV cache of 128 tokens [\d.]+ [kM]B/);
   const firstShard = asked.findIndex((name) => name.startsWith('params_shard'));
   assert.ok(firstShard > 0 && asked.slice(firstShard).every((name) => name.startsWith('params_shard')), asked.join());
   assert.equal(new Set(asked).size, asked.length, asked.join());
@@ -129,8 +129,19 @@ test('a stored model is listed with its size, and its deletion is final', async 
   await row.waitFor();
   assert.match(await row.innerText(), /Qwen3-4B\s+\d+ kB\s+Delete/);
   await row.locator('button').click();
-  await page.waitForFunction(() => document.querySelectorAll('#stored li').length === 0);
+  await row.waitFor({ state: 'detached' });
   await page.reload();
   await reached('idle');
   assert.match(await card(), /to download/);
+});
+
+test('a model that may be too large for the device waits for a yes', async () => {
+  await page.addInitScript(() => Object.defineProperty(Navigator.prototype, 'deviceMemory', { value: 0.001 }));
+  await open('?model=tiny-llama');
+  await reached('idle');
+  await page.click('#card-action');
+  await page.waitForSelector('#card-action:text("Load anyway")', patience);
+  assert.match(await card(), /Tiny llama is large\s+The model takes [\d.]+ [kM]B\. This device has about 0\.001 GB/);
+  await page.click('#card-action');
+  await reached('ready');
 });
