@@ -39,9 +39,9 @@ void scale_levels_q6_k(const GroupLevels& levels, Bytes scales, std::size_t grou
   const std::size_t pair = block + 4 + group % k_groups_per_super_block * 2;
   const float d = load_as<float>(scales, block);
   for (std::size_t half = 0; half < 2; ++half) {
-    const int sub_scale = load_as<std::int8_t>(scales, pair + half);
+    const auto sub_scale = static_cast<float>(load_as<std::int8_t>(scales, pair + half));
     for (std::size_t i = half * 16; i < half * 16 + 16; ++i) {
-      out[i] = d * static_cast<float>(sub_scale * (int{levels[i]} - 32));
+      out[i] = d * (sub_scale * static_cast<float>(int{levels[i]} - 32));
     }
   }
 }
