@@ -6,7 +6,7 @@ import { openFirefox } from './firefox.mjs';
 import { chatPages, golden, goldens, tinyList, tinyModels } from './paths.mjs';
 import { startSite } from './site.mjs';
 
-const families = ['llama', 'phi3', 'qwen3', 'qwen35'];
+const families = ['llama', 'phi3', 'qwen3', 'qwen35', 'qwen36', 'qwen36q3'];
 let site, browser, page;
 
 before(async () => {

@@ -74,7 +74,7 @@ export function asText(report: Report): string {
   for (const [name, value] of facts(report)) lines.push(`${name.padEnd(12)} ${value}`);
   lines.push('');
   for (const { name, compared, state, problem } of report.checks) {
-    lines.push(`  ${name.padEnd(16)} ${compared.padEnd(24)} ${state === 'fine' ? 'agree' : state.toUpperCase()}`);
+    lines.push(`  ${name.padEnd(18)} ${compared.padEnd(24)} ${state === 'fine' ? 'agree' : state.toUpperCase()}`);
     if (problem) lines.push(`    ${problem}`);
   }
   lines.push('', verdict(report), '');
