@@ -26,8 +26,9 @@ class Recorder {
       if (!seen_.insert(source.tensor).second) continue;
       load::TensorRecord record;
       record.name = source.tensor;
-      record.shape = source.shape.empty() ? std::vector<std::uint64_t>{source.first_row + source.rows, spec.dim}
-                                          : source.shape;
+      record.shape = source.shape.empty()
+                         ? std::vector<std::uint64_t>{source.first_row + source.rows, spec.dim}
+                         : source.shape;
       const bool is_router = spec.label.ends_with("router");
       record.dtype = is_router ? load::Dtype::q8_0 : load::Dtype::mlc_q4;
       record.group = is_router ? 0 : 32;
@@ -82,7 +83,8 @@ class Recorder {
 };
 
 load::Checkpoint checkpoint_of(const model::Family& family) {
-  load::Checkpoint checkpoint = {.name = "random weights", .files = {{.name = "none", .n_bytes = 0}}, .tensors = {}};
+  load::Checkpoint checkpoint = {
+      .name = "random weights", .files = {{.name = "none", .n_bytes = 0}}, .tensors = {}};
   Recorder recorder(checkpoint);
   const model::ModelSpec& spec = family.spec;
   recorder.add(family.names.embedding);
@@ -124,7 +126,8 @@ std::vector<std::byte> random_scales(kernels::Random& random, std::uint32_t dim,
 
 void fill(gpu::Device& device, gpu::BufferId buffer, std::uint64_t n_bytes, Bytes block) {
   for (std::uint64_t at = 0; at < n_bytes; at += block.size()) {
-    device.write(buffer, at, block.first(std::min<std::uint64_t>(block.size(), n_bytes - at)));
+    device.write(buffer, at,
+                 block.first(static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), n_bytes - at))));
   }
 }
 
@@ -140,7 +143,8 @@ void fill_weights(gpu::Device& device, const ModelPlan& plan, std::uint64_t seed
   for (const load::UploadStep& step : plan.weights.steps()) {
     const auto fill_slot = [&](std::uint32_t slot, Bytes block) {
       if (!done.insert(slot).second) return;
-      const gpu::BufferId buffer = plan.buffers.tensor(static_cast<model::Slot>(slot), gpu::Dtype::u32).buffer;
+      const gpu::BufferId buffer =
+          plan.buffers.tensor(static_cast<model::Slot>(slot), gpu::Dtype::u32).buffer;
       fill(device, buffer, planned[slot].n_bytes, block);
     };
     if (!step.layout.has_scales()) {
