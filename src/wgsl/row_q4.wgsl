@@ -17,25 +17,38 @@ fn word_product(w: u32, low: vec4<f32>, high: vec4<f32>) -> f32 {
   return dot(q_low, low) + dot(q_high, high);
 }
 
-// The 32 elements of x that a group multiplies: quads 0..3 meet low nibbles, 4..7 high ones; `sum` is their sum.
+// The 32 elements of x that a group multiplies, scaled: quads 0..3 meet low nibbles, 4..7 high ones; `sum` is the sum
+// before. Fields of their own, because drivers keep arrays in memory.
 struct GroupX {
-  low: array<vec4<f32>, 4>,
-  high: array<vec4<f32>, 4>,
+  low0: vec4<f32>,
+  low1: vec4<f32>,
+  low2: vec4<f32>,
+  low3: vec4<f32>,
+  high0: vec4<f32>,
+  high1: vec4<f32>,
+  high2: vec4<f32>,
+  high3: vec4<f32>,
   sum: f32,
 }
 
-fn prepare_x(a: array<vec4<f32>, 8>) -> GroupX {
-  let total = ((a[0] + a[1]) + (a[2] + a[3])) + ((a[4] + a[5]) + (a[6] + a[7]));
-  return GroupX(
-    array<vec4<f32>, 4>(a[0] * LOW_SCALE, a[1] * LOW_SCALE, a[2] * LOW_SCALE, a[3] * LOW_SCALE),
-    array<vec4<f32>, 4>(a[4] * HIGH_SCALE, a[5] * HIGH_SCALE, a[6] * HIGH_SCALE, a[7] * HIGH_SCALE),
-    (total.x + total.y) + (total.z + total.w));
+fn prepare_x(q: u32) -> GroupX {
+  let a = x_quad(q);
+  let b = x_quad(q + 1u);
+  let c = x_quad(q + 2u);
+  let d = x_quad(q + 3u);
+  let e = x_quad(q + 4u);
+  let f = x_quad(q + 5u);
+  let g = x_quad(q + 6u);
+  let h = x_quad(q + 7u);
+  let total = ((a + b) + (c + d)) + ((e + f) + (g + h));
+  return GroupX(a * LOW_SCALE, b * LOW_SCALE, c * LOW_SCALE, d * LOW_SCALE, e * HIGH_SCALE, f * HIGH_SCALE,
+                g * HIGH_SCALE, h * HIGH_SCALE, (total.x + total.y) + (total.z + total.w));
 }
 
 fn group_product(g: u32, x: GroupX) -> f32 {
   let w = words[g];
   let scale = unpack2x16float(scales[g]);
-  let product = (word_product(w.x, x.low[0], x.high[0]) + word_product(w.y, x.low[1], x.high[1])) +
-                (word_product(w.z, x.low[2], x.high[2]) + word_product(w.w, x.low[3], x.high[3]));
+  let product = (word_product(w.x, x.low0, x.high0) + word_product(w.y, x.low1, x.high1)) +
+                (word_product(w.z, x.low2, x.high2) + word_product(w.w, x.low3, x.high3));
   return scale.x * product + scale.y * x.sum;
 }

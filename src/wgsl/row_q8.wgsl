@@ -12,27 +12,40 @@ fn word_product(w: u32, x: vec4<f32>) -> f32 {
   return dot(bitcast<vec4<f32>>((vec4<u32>(w, w, upper, upper) & BYTE_MASK) | MAGIC) - 0x1p23, x);
 }
 
-// The 32 elements of x that a group multiplies, scaled; `sum` is the sum before.
+// The 32 elements of x that a group multiplies, scaled; `sum` is the sum before. See row_q4.
 struct GroupX {
-  scaled: array<vec4<f32>, 8>,
+  a: vec4<f32>,
+  b: vec4<f32>,
+  c: vec4<f32>,
+  d: vec4<f32>,
+  e: vec4<f32>,
+  f: vec4<f32>,
+  g: vec4<f32>,
+  h: vec4<f32>,
   sum: f32,
 }
 
-fn prepare_x(a: array<vec4<f32>, 8>) -> GroupX {
-  let total = ((a[0] + a[1]) + (a[2] + a[3])) + ((a[4] + a[5]) + (a[6] + a[7]));
-  return GroupX(
-    array<vec4<f32>, 8>(a[0] * BYTE_SCALE, a[1] * BYTE_SCALE, a[2] * BYTE_SCALE, a[3] * BYTE_SCALE,
-                        a[4] * BYTE_SCALE, a[5] * BYTE_SCALE, a[6] * BYTE_SCALE, a[7] * BYTE_SCALE),
-    (total.x + total.y) + (total.z + total.w));
+fn prepare_x(q: u32) -> GroupX {
+  let a = x_quad(q);
+  let b = x_quad(q + 1u);
+  let c = x_quad(q + 2u);
+  let d = x_quad(q + 3u);
+  let e = x_quad(q + 4u);
+  let f = x_quad(q + 5u);
+  let g = x_quad(q + 6u);
+  let h = x_quad(q + 7u);
+  let total = ((a + b) + (c + d)) + ((e + f) + (g + h));
+  return GroupX(a * BYTE_SCALE, b * BYTE_SCALE, c * BYTE_SCALE, d * BYTE_SCALE, e * BYTE_SCALE, f * BYTE_SCALE,
+                g * BYTE_SCALE, h * BYTE_SCALE, (total.x + total.y) + (total.z + total.w));
 }
 
 fn group_product(g: u32, x: GroupX) -> f32 {
-  let a = words[2u * g];
-  let b = words[2u * g + 1u];
+  let low = words[2u * g];
+  let high = words[2u * g + 1u];
   let scale = unpack2x16float(scales[g]);
-  let product = ((word_product(a.x, x.scaled[0]) + word_product(a.y, x.scaled[1])) +
-                 (word_product(a.z, x.scaled[2]) + word_product(a.w, x.scaled[3]))) +
-                ((word_product(b.x, x.scaled[4]) + word_product(b.y, x.scaled[5])) +
-                 (word_product(b.z, x.scaled[6]) + word_product(b.w, x.scaled[7])));
+  let product = ((word_product(low.x, x.a) + word_product(low.y, x.b)) +
+                 (word_product(low.z, x.c) + word_product(low.w, x.d))) +
+                ((word_product(high.x, x.e) + word_product(high.y, x.f)) +
+                 (word_product(high.z, x.g) + word_product(high.w, x.h)));
   return scale.x * product + scale.y * x.sum;
 }

@@ -29,9 +29,9 @@ void argmax(gpu::Recording& recording, const Argmax& args) {
                                 .candidates = args.candidates});
   recording.ops.push_back({
       .name = "argmax final",
-      .program = {.body = "argmax_final",
+      .program = {.body = recording.target.cpu ? "argmax_final" : "argmax_final_gpu",
                   .parts = {"step"},
-                  .consts = {gpu::const_u32("N_BLOCKS", n_blocks)}},
+                  .consts = {gpu::const_u32("N_BLOCKS", n_blocks), gpu::const_u32("WORKGROUP", 256)}},
       .bindings = {{args.candidates, Access::read}, {args.step, Access::read_write}},
       .grid = {},
       .oracle = [n_blocks](std::span<const gpu::HostView> views) { argmax_final_reference(views, n_blocks); },

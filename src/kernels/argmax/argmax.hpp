@@ -7,7 +7,7 @@
 namespace ztvm::kernels {
 
 // Logits one thread looks through; candidates need div_up(n_valid, block) elements of 16 bytes.
-inline constexpr std::uint32_t k_argmax_block = 256;
+inline constexpr std::uint32_t k_argmax_block = 64;
 
 struct Argmax {
   std::uint32_t n_valid = 0;  // logits that stand for tokens; rows beyond the tokenizer are never chosen

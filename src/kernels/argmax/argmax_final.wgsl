@@ -1,5 +1,5 @@
-// The best of the blocks' candidates becomes the choice: one thread, N_BLOCKS candidates.
-// Bindings: 0 candidates, 1 step.
+// The best of the blocks' candidates becomes the choice: one thread, N_BLOCKS candidates, for adapters that are CPUs.
+// Consts: N_BLOCKS, WORKGROUP (unused). Bindings: 0 candidates, 1 step.
 @group(0) @binding(0) var<storage, read> candidates: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read_write> step_state: Step;
 

@@ -1,5 +1,5 @@
 // Merges the shares of one head: out = sum_s exp(max_s - max) sums_s / sum_s exp(max_s - max) weight_s.
-// A thread sums a quad over every GROUPS-th share.
+// A thread sums a quad over every GROUPS-th share, under the largest of those; the groups' sums are merged alike.
 // Consts: N_HEADS, HEAD_DIM, N_SPLITS, SPLIT, WORKGROUP. Bindings: 0 step, 1 partials, 2 out.
 @group(0) @binding(0) var<storage, read> step_state: Step;
 @group(0) @binding(1) var<storage, read> partials: array<vec4<f32>>;
@@ -11,6 +11,7 @@ const LOWEST = -3.0e38;
 
 var<workgroup> sums: array<vec4<f32>, GROUPS * QUADS>;
 var<workgroup> weights: array<f32, GROUPS>;
+var<workgroup> maxima: array<f32, GROUPS>;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
@@ -18,11 +19,11 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   let first = workgroup.x * N_SPLITS * (QUADS + 1u);
   let quad = thread % QUADS;
   let group = thread / QUADS;
-  var highest = LOWEST;
-  for (var s = 0u; s < n_active; s++) {
-    highest = max(highest, partials[first + s * (QUADS + 1u) + QUADS].x);
-  }
   if (group < GROUPS) {
+    var highest = LOWEST;
+    for (var s = group; s < n_active; s += GROUPS) {
+      highest = max(highest, partials[first + s * (QUADS + 1u) + QUADS].x);
+    }
     var sum = vec4<f32>();
     var weight = 0.0;
     for (var s = group; s < n_active; s += GROUPS) {
@@ -34,14 +35,20 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     }
     sums[group * QUADS + quad] = sum;
     weights[group] = weight;
+    maxima[group] = highest;
   }
   workgroupBarrier();  // every group's sums are written
   if (thread < QUADS) {
+    var highest = LOWEST;
+    for (var g = 0u; g < GROUPS; g++) {
+      highest = max(highest, maxima[g]);
+    }
     var sum = vec4<f32>();
     var weight = 0.0;
     for (var g = 0u; g < GROUPS; g++) {
-      sum += sums[g * QUADS + thread];
-      weight += weights[g];
+      let factor = exp(maxima[g] - highest);
+      sum += factor * sums[g * QUADS + thread];
+      weight += factor * weights[g];
     }
     out[workgroup.x * QUADS + thread] = vec4<Elem>(sum / weight);
   }

@@ -13,17 +13,29 @@
 const QUADS = HEAD_DIM / 4u;
 const PARTS = WORKGROUP / SPLIT;
 const GROUPS = WORKGROUP / QUADS;
+const RUN = 8u;
+const RUNS = SPLIT / RUN;
 const LOWEST = -3.0e38;
 const_assert HEAD_DIM % 4u == 0u;
 const_assert WORKGROUP % SPLIT == 0u;
 const_assert WORKGROUP >= QUADS;
-const_assert WORKGROUP >= HEADS;
+const_assert WORKGROUP >= HEADS * RUNS;
+const_assert SPLIT % RUN == 0u;
 
 var<workgroup> query: array<vec4<f32>, HEADS * QUADS>;
 var<workgroup> part_scores: array<f32, HEADS * WORKGROUP>;
 var<workgroup> weights: array<f32, HEADS * SPLIT>;
-var<workgroup> stats: array<vec2<f32>, HEADS>;  // maximum and sum
+var<workgroup> runs: array<f32, HEADS * RUNS>;    // maxima, then sums, of runs of RUN keys
+var<workgroup> first_quads: array<u32, SPLIT>;  // of each key
 var<workgroup> sums: array<vec4<f32>, HEADS * GROUPS * QUADS>;
+
+fn highest_score(head: u32) -> f32 {
+  var highest = LOWEST;
+  for (var r = 0u; r < RUNS; r++) {
+    highest = max(highest, runs[head * RUNS + r]);
+  }
+  return highest;
+}
 
 fn first_quad(kv_head: u32, position: u32) -> u32 {
   return cache_index(pages[position / PAGE_SLOTS], kv_head, position) / 4u;
@@ -42,11 +54,14 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   for (var i = thread; i < HEADS * QUADS; i += WORKGROUP) {
     query[i] = vec4<f32>(q[first_head * QUADS + i]) * SCALE;
   }
-  workgroupBarrier();  // the queries are complete
+  if (thread < SPLIT) {
+    first_quads[thread] = first_quad(kv_head, first_key + min(thread, n_mine - 1u));
+  }
+  workgroupBarrier();  // the queries and the places of the keys are complete
 
   let key = thread / PARTS;
   let part = thread % PARTS;
-  let at = first_quad(kv_head, first_key + min(key, n_mine - 1u));
+  let at = first_quads[key];
   var scores = array<f32, HEADS>();
   for (var i = part; i < QUADS; i += PARTS) {
     let k = vec4<f32>(keys[at + i]);
@@ -67,29 +82,33 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     weights[i] = select(LOWEST, score, i % SPLIT < n_mine);
   }
   workgroupBarrier();  // the scores are complete
-  if (thread < HEADS) {
+  if (thread < HEADS * RUNS) {
     var highest = LOWEST;
-    for (var i = 0u; i < SPLIT; i++) {
-      highest = max(highest, weights[thread * SPLIT + i]);
+    for (var i = 0u; i < RUN; i++) {
+      highest = max(highest, weights[thread * RUN + i]);
     }
-    var sum = 0.0;
-    for (var i = 0u; i < n_mine; i++) {
-      sum += exp(weights[thread * SPLIT + i] - highest);
-    }
-    stats[thread] = vec2<f32>(highest, sum);
+    runs[thread] = highest;
   }
   workgroupBarrier();  // the maxima are known
   for (var i = thread; i < HEADS * SPLIT; i += WORKGROUP) {
-    weights[i] = select(0.0, exp(weights[i] - stats[i / SPLIT].x), i % SPLIT < n_mine);
+    weights[i] = select(0.0, exp(weights[i] - highest_score(i / SPLIT)), i % SPLIT < n_mine);
   }
-  workgroupBarrier();  // the weights are complete
+  let head_max = highest_score(min(thread, HEADS - 1u));
+  workgroupBarrier();  // the weights are complete, and all have read the maxima
+  if (thread < HEADS * RUNS) {
+    var sum = 0.0;
+    for (var i = 0u; i < RUN; i++) {
+      sum += weights[thread * RUN + i];
+    }
+    runs[thread] = sum;
+  }
 
   let quad = thread % QUADS;
   let group = thread / QUADS;
   if (group < GROUPS) {
     var output = array<vec4<f32>, HEADS>();
     for (var i = group; i < n_mine; i += GROUPS) {
-      let v = vec4<f32>(values[first_quad(kv_head, first_key + i) + quad]);
+      let v = vec4<f32>(values[first_quads[i] + quad]);
       for (var h = 0u; h < HEADS; h++) {
         output[h] += weights[h * SPLIT + i] * v;
       }
@@ -108,6 +127,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     partials[((first_head + h) * N_SPLITS + workgroup.y) * (QUADS + 1u) + i % QUADS] = total;
   }
   if (thread < HEADS) {
-    partials[((first_head + thread) * N_SPLITS + workgroup.y) * (QUADS + 1u) + QUADS] = vec4<f32>(stats[thread], 0.0, 0.0);
+    var sum = 0.0;
+    for (var r = 0u; r < RUNS; r++) {
+      sum += runs[thread * RUNS + r];
+    }
+    partials[((first_head + thread) * N_SPLITS + workgroup.y) * (QUADS + 1u) + QUADS] = vec4<f32>(head_max, sum, 0.0, 0.0);
   }
 }

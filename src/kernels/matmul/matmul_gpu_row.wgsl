@@ -20,9 +20,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) n_
   }
   var sums = vec4<f32>();
   for (var g = thread; g < N_GROUPS; g += WORKGROUP) {
-    let q = 8u * g;
-    let group_x = prepare_x(array<vec4<f32>, 8>(x_quad(q), x_quad(q + 1u), x_quad(q + 2u), x_quad(q + 3u),
-                                                x_quad(q + 4u), x_quad(q + 5u), x_quad(q + 6u), x_quad(q + 7u)));
+    let group_x = prepare_x(8u * g);
     let groups = rows * N_GROUPS + g;
     sums += vec4<f32>(group_product(groups.x, group_x), group_product(groups.y, group_x),
                       group_product(groups.z, group_x), group_product(groups.w, group_x));

@@ -5,10 +5,13 @@ namespace ztvm::kernels {
 void rms_norm(gpu::Recording& recording, std::string_view name, const RmsNorm& args) {
   using gpu::Access;
   const gpu::Target& target = recording.target;
-  const std::uint32_t workgroup = target.cpu ? 1 : 128;
+  const bool quads = !target.cpu && args.dim % 4 == 0;
+  const std::uint32_t workgroup = target.cpu ? 1 : args.dim >= 1024 ? 256 : 128;
   gpu::Grid grid;
   if (args.rows == Rows::all) grid = {.rows_axis = gpu::Grid::Axis::x, .rows_per_workgroup = 1};
-  gpu::Program program = {.body = target.cpu ? "rms_norm_cpu" : "rms_norm_gpu",
+  gpu::Program program = {.body = target.cpu ? "rms_norm_cpu"
+                                  : quads    ? "rms_norm_gpu_quads"
+                                             : "rms_norm_gpu",
                           .parts = {"step", args.rows == Rows::all ? "rows_all" : "rows_last"},
                           .consts = {gpu::const_u32("DIM", args.dim), gpu::const_f32("EPS", args.eps),
                                      gpu::const_u32("WORKGROUP", workgroup)}};
