@@ -6,6 +6,8 @@ find_package(Threads REQUIRED)
 find_package(CURL REQUIRED)
 find_package(OpenSSL REQUIRED)
 target_link_libraries(ztvm_core PUBLIC fmt::fmt-header-only nlohmann_json::nlohmann_json utf8proc)
+# The core has no RTTI, which UBSan's check of dynamic types would need in whoever calls it.
+target_compile_options(ztvm_core INTERFACE $<$<CONFIG:Debug>:-fno-sanitize=vptr>)
 
 add_library(ztvm_native STATIC src/gpu/webgpu_device.cpp)
 file(GLOB native_parts CONFIGURE_DEPENDS src/*/*_native.cpp)
@@ -40,8 +42,7 @@ if(ZTVM_TESTS)
   target_link_libraries(ztvm_tests PRIVATE ztvm_apps GTest::gtest GTest::gtest_main)
   target_compile_definitions(ztvm_tests PRIVATE ZTVM_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_precompile_headers(ztvm_tests PRIVATE tests/precompiled.hpp)
-  # The core has no RTTI, which UBSan's check of dynamic types would need.
-  target_compile_options(ztvm_tests PRIVATE -Wno-conversion $<$<CONFIG:Debug>:-fno-sanitize=vptr>)
+  target_compile_options(ztvm_tests PRIVATE -Wno-conversion)
   add_test(NAME unit COMMAND ztvm_tests)
 endif()
 
