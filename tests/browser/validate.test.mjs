@@ -59,7 +59,7 @@ test('every quick case of every kernel agrees, and the report describes the adap
   assert.match(report, /Browser +Mozilla/);
 });
 
-for (const family of families) {
+for (const family of ['llama', 'qwen36']) {
   test(`the tiny ${family} agrees op by op and in its greedy ids`, async () => {
     const { verdict, report, rows } = await run(`tiny-${family}`, { kernels: false });
     assert.equal(verdict, 'Everything agrees with its reference.', report);
