@@ -78,7 +78,8 @@ std::uint64_t decode_weights_bytes(const ModelPlan& plan) {
     if (buffer.role != model::BufferRole::weights) continue;
     if (buffer.label.starts_with("embedding") && !plan.family.spec.tied_head) continue;
     const bool is_expert = buffer.label.find(" experts ") != std::string::npos;
-    total += is_expert ? static_cast<std::uint64_t>(chosen_share * static_cast<double>(buffer.n_bytes)) : buffer.n_bytes;
+    total += is_expert ? static_cast<std::uint64_t>(chosen_share * static_cast<double>(buffer.n_bytes))
+                       : buffer.n_bytes;
   }
   return total;
 }
@@ -137,8 +138,9 @@ void write_tables(gpu::Device& device, const model::Decoder& decoder, const mode
   device.write(state.pages.buffer, 0, as_bytes(pages));
   const std::uint32_t n_rotated = decoder.spec().n_rotated();
   if (n_rotated == 0) return;
-  device.write(state.rope.buffer, 0,
-               as_bytes(kernels::rope_table(decoder.options().context, n_rotated, decoder.spec().rope_theta)));
+  device.write(
+      state.rope.buffer, 0,
+      as_bytes(kernels::rope_table(decoder.options().context, n_rotated, decoder.spec().rope_theta)));
 }
 
 }  // namespace ztvm::engine

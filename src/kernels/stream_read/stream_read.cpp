@@ -15,8 +15,10 @@ void stream_read(gpu::Recording& recording, std::string_view name, const StreamR
                              gpu::const_u32("WORKGROUP", k_stream_workgroup)}},
       .bindings = {{args.data, Access::read}, {args.out, Access::read_write}},
       .grid = {.x = args.n_workgroups},
-      .oracle = [n_quads = args.n_quads, n_threads, contiguous](
-                    std::span<const gpu::HostView> views) { stream_read_reference(views, n_quads, n_threads, contiguous); },
+      .oracle =
+          [n_quads = args.n_quads, n_threads, contiguous](std::span<const gpu::HostView> views) {
+            stream_read_reference(views, n_quads, n_threads, contiguous);
+          },
       .tolerance = 0.0f,
   });
 }

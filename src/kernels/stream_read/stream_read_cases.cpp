@@ -24,7 +24,8 @@ KernelCase make_case(std::uint32_t n_quads, std::uint32_t n_workgroups, bool qui
 }  // namespace
 
 std::vector<KernelCase> stream_read_cases() {
-  return {make_case(4096, 2, true), make_case(1000, 3, true), make_case(1, 1, false), make_case(129, 1, false)};
+  return {make_case(4096, 2, true), make_case(1000, 3, true), make_case(1, 1, false),
+          make_case(129, 1, false)};
 }
 
 }  // namespace ztvm::kernels

@@ -2,8 +2,8 @@
 
 namespace ztvm::kernels {
 
-void stream_read_reference(std::span<const gpu::HostView> views, std::uint32_t n_quads, std::uint32_t n_threads,
-                           bool contiguous) {
+void stream_read_reference(std::span<const gpu::HostView> views, std::uint32_t n_quads,
+                           std::uint32_t n_threads, bool contiguous) {
   const std::uint32_t run = div_up(n_quads, n_threads);
   std::vector<std::uint32_t> values(n_threads, 0);
   for (std::uint32_t quad = 0; quad < n_quads; ++quad) {
