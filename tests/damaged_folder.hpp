@@ -18,6 +18,24 @@ inline const std::string k_html = "<!DOCTYPE html><html><body>404</body></html>"
 
 inline std::string deep(int depth) { return std::string(depth, '[') + std::string(depth, ']'); }
 
+// A whole folder of the builder `Folder` (with folder()), with one change to the builder or to the files it made.
+template <typename Folder>
+std::function<ModelFolder()> damaged(std::function<void(Folder&)> change) {
+  return [change] {
+    Folder builder;
+    change(builder);
+    return builder.folder();
+  };
+}
+template <typename Folder>
+std::function<ModelFolder()> damaged_files(std::function<void(ModelFolder&)> change) {
+  return [change] {
+    ModelFolder folder = Folder().folder();
+    change(folder);
+    return folder;
+  };
+}
+
 struct Damage {
   std::string_view what;
   ErrorCode code;

@@ -4,17 +4,12 @@
 #include <thread>
 #include <vector>
 
+#include "apps/clock.hpp"
 #include "apps/model_catalog.hpp"
 #include "gpu/host_device.hpp"
 #include "gpu/webgpu_device.hpp"
 
 namespace ztvm::app {
-namespace {
-
-double now_ms() {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 Result<void> wait_until_ready(engine::Engine& engine) {
   while (true) {
@@ -24,8 +19,6 @@ Result<void> wait_until_ready(engine::Engine& engine) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
-
-}  // namespace
 
 Result<std::unique_ptr<gpu::Device>> open_device(engine::Backend backend, const std::string& adapter) {
   if (backend == engine::Backend::reference) return gpu::make_host_device();
@@ -37,11 +30,7 @@ Result<void> supply_model(engine::Engine& engine, ModelSource& source, const Loa
   std::uint64_t n_done = 0;
   while (const auto range = engine.wanted()) {
     const auto plan = engine.memory_plan();
-    std::uint64_t n_file_bytes = 0;
-    auto found = source.read(*range, bytes, n_file_bytes);
-    if (!found) return forward(found);
-    auto supplied = *found ? engine.supply(bytes, n_file_bytes) : engine.supply_missing();
-    if (!supplied) return supplied;
+    if (auto supplied = supply_range(engine, source, *range, bytes); !supplied) return supplied;
     if (!plan) continue;
     n_done += bytes.size();
     progress(n_done, plan->read_bytes);

@@ -35,6 +35,9 @@ using LoadProgress = std::function<void(std::uint64_t n_done, std::uint64_t n_to
 // A GPU through webgpu.h, or the host device that runs the kernels' oracles. Errors: device, not_found.
 Result<std::unique_ptr<gpu::Device>> open_device(engine::Backend backend, const std::string& adapter);
 
+// Returns once all pipelines of a supplied model are compiled. Errors: of the device.
+Result<void> wait_until_ready(engine::Engine& engine);
+
 // Reads everything that the engine wants. Errors: of the files, the format, the device.
 Result<void> supply_model(engine::Engine& engine, ModelSource& source, const LoadProgress& progress);
 

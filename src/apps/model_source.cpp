@@ -64,11 +64,7 @@ Result<load::ModelFiles> read_model_files(const fs::path& path) {
                                          : load::CheckpointReader::for_gguf(name);
   std::vector<std::byte> bytes;
   while (const auto range = reader.wanted()) {
-    std::uint64_t n_file_bytes = 0;
-    auto found = source->read(*range, bytes, n_file_bytes);
-    if (!found) return forward(found);
-    auto supplied = *found ? reader.supply(bytes, n_file_bytes) : reader.supply_missing();
-    if (!supplied) return forward(supplied);
+    if (auto supplied = supply_range(reader, *source, *range, bytes); !supplied) return forward(supplied);
   }
   return reader.take();
 }

@@ -33,6 +33,17 @@ class ModelSource {
   std::map<std::string, FileSource> files_;
 };
 
+// Hands what `reader` (a load::CheckpointReader or an engine::Engine) wants to it, or says that it is missing.
+// `bytes` is reused. Errors: of the files and of the reader.
+template <typename Reader>
+Result<void> supply_range(Reader& reader, ModelSource& source, const load::WantedRange& range,
+                          std::vector<std::byte>& bytes) {
+  std::uint64_t n_file_bytes = 0;
+  auto found = source.read(range, bytes, n_file_bytes);
+  if (!found) return forward(found);
+  return *found ? reader.supply(bytes, n_file_bytes) : reader.supply_missing();
+}
+
 // What the files of the model at `path` say about themselves, weights unread. Errors: of the files and the format.
 Result<load::ModelFiles> read_model_files(const std::filesystem::path& path);
 

@@ -133,11 +133,10 @@ void Session::submit_choice() {
 // Copies recurrent state where the sequence may be taken up again, after the pass that got there was submitted.
 void Session::save_recurrent_state() {
   if (!snapshots_.needed()) return;
-  const std::uint32_t n_taken_in = n_prefilled_ + std::max(n_submitted_, 1u) - 1;
-  if (n_submitted_ == 0 && n_taken_in == n_before_tail_) {
-    snapshots_.save(RecurrentSnapshots::Kind::prompt, n_taken_in);
-  } else if (n_submitted_ > 1 && n_taken_in % k_snapshot_interval == 0) {
-    snapshots_.save(RecurrentSnapshots::Kind::decode, n_taken_in);
+  if (n_submitted_ == 0 && n_taken_in() == n_before_tail_) {
+    snapshots_.save(RecurrentSnapshots::Kind::prompt, n_taken_in());
+  } else if (n_submitted_ > 1 && n_taken_in() % k_snapshot_interval == 0) {
+    snapshots_.save(RecurrentSnapshots::Kind::decode, n_taken_in());
   }
 }
 
@@ -193,8 +192,7 @@ void Session::finish(FinishReason reason, SessionStep& out) {
   if (output_.size() > 1) cached_.insert(cached_.end(), output_.begin(), output_.end() - 1);
   // A recurrent state that took in tokens behind these cannot be cut back.
   const auto n_cached = static_cast<std::uint32_t>(cached_.size());
-  const std::uint32_t n_taken_in = n_prefilled_ + std::max(n_submitted_, 1u) - 1;
-  snapshots_.set_live(n_taken_in == n_cached ? std::optional(n_cached) : std::nullopt);
+  snapshots_.set_live(n_taken_in() == n_cached ? std::optional(n_cached) : std::nullopt);
   snapshots_.drop_beyond(n_cached);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // One sequence of tokens on a device: prefill in chunks, decode with several tokens in flight, prefix reuse.
 // A state machine that never blocks: begin() a generation, then step() until `finish` is set.
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -54,6 +55,8 @@ class Session {
   void submit_decode();
   void submit_choice();
   void save_recurrent_state();
+  // Tokens that the passes submitted so far take in; the one chosen last is taken in by the next.
+  std::uint32_t n_taken_in() const { return n_prefilled_ + std::max(n_submitted_, 1u) - 1; }
   Result<void> submit_ready_work();
   void read_back(std::uint32_t n_chosen_after);
   void take(const kernels::Step& step, SessionStep& out);

@@ -59,20 +59,11 @@ struct MlcFolder {
   }
 };
 
-std::function<ModelFolder()> mlc(std::function<void(MlcFolder&)> change) {
-  return [change] {
-    MlcFolder mlc;
-    change(mlc);
-    return mlc.folder();
-  };
+auto mlc(std::function<void(MlcFolder&)> change) { return test::damaged<MlcFolder>(std::move(change)); }
+auto mlc_files(std::function<void(ModelFolder&)> change) {
+  return test::damaged_files<MlcFolder>(std::move(change));
 }
-std::function<ModelFolder()> mlc_files(std::function<void(ModelFolder&)> change) {
-  return [change] {
-    ModelFolder folder = MlcFolder().folder();
-    change(folder);
-    return folder;
-  };
-}
+
 const Damage k_mlc_damages[] = {
     {"empty folder", ErrorCode::not_found, {"config.json"}, [] { return ModelFolder(); }},
     {"no manifest", ErrorCode::not_found, {"ndarray-cache.json", "tensor-cache.json"}, mlc_files([](auto& f) {

@@ -55,20 +55,11 @@ struct MlxFolder {
   }
 };
 
-std::function<ModelFolder()> mlx(std::function<void(MlxFolder&)> change) {
-  return [change] {
-    MlxFolder mlx;
-    change(mlx);
-    return mlx.folder();
-  };
+auto mlx(std::function<void(MlxFolder&)> change) { return test::damaged<MlxFolder>(std::move(change)); }
+auto mlx_files(std::function<void(ModelFolder&)> change) {
+  return test::damaged_files<MlxFolder>(std::move(change));
 }
-std::function<ModelFolder()> mlx_files(std::function<void(ModelFolder&)> change) {
-  return [change] {
-    ModelFolder folder = MlxFolder().folder();
-    change(folder);
-    return folder;
-  };
-}
+
 // The header of a.safetensors as text, wrapped with its length.
 std::function<ModelFolder()> mlx_header(std::function<std::string(std::string)> change) {
   return mlx_files([change](ModelFolder& f) {

@@ -5,38 +5,12 @@
 
 const MAGIC = vec4<u32>(0x4B000000u);
 const BYTE_MASK = vec4<u32>(0x000000FFu, 0x0000FF00u, 0x000000FFu, 0x0000FF00u);
-const BYTE_SCALE = vec4<f32>(1.0, 0x1p-8, 1.0, 0x1p-8);
+const X_LOW_SCALE = vec4<f32>(1.0, 0x1p-8, 1.0, 0x1p-8);
+const X_HIGH_SCALE = X_LOW_SCALE;
 
 fn word_product(w: u32, x: vec4<f32>) -> f32 {
   let upper = w >> 16u;
   return dot(bitcast<vec4<f32>>((vec4<u32>(w, w, upper, upper) & BYTE_MASK) | MAGIC) - 0x1p23, x);
-}
-
-// The 32 elements of x that a group multiplies, scaled; `sum` is the sum before. See row_q4.
-struct GroupX {
-  a: vec4<f32>,
-  b: vec4<f32>,
-  c: vec4<f32>,
-  d: vec4<f32>,
-  e: vec4<f32>,
-  f: vec4<f32>,
-  g: vec4<f32>,
-  h: vec4<f32>,
-  sum: f32,
-}
-
-fn prepare_x(q: u32) -> GroupX {
-  let a = x_quad(q);
-  let b = x_quad(q + 1u);
-  let c = x_quad(q + 2u);
-  let d = x_quad(q + 3u);
-  let e = x_quad(q + 4u);
-  let f = x_quad(q + 5u);
-  let g = x_quad(q + 6u);
-  let h = x_quad(q + 7u);
-  let total = ((a + b) + (c + d)) + ((e + f) + (g + h));
-  return GroupX(a * BYTE_SCALE, b * BYTE_SCALE, c * BYTE_SCALE, d * BYTE_SCALE, e * BYTE_SCALE, f * BYTE_SCALE,
-                g * BYTE_SCALE, h * BYTE_SCALE, (total.x + total.y) + (total.z + total.w));
 }
 
 fn group_product(g: u32, x: GroupX) -> f32 {

@@ -1,8 +1,6 @@
 // Weights stored as bfloat16, two a word: each is the upper half of an f32. A group is 32 weights of one row.
 @group(0) @binding(0) var<storage, read> words: array<u32>;
 
-const HAS_MIN = false;
-
 fn group_scale(g: u32) -> vec2<f32> {
   return vec2<f32>(1.0, 0.0);
 }

@@ -2,8 +2,6 @@
 @group(0) @binding(0) var<storage, read> words: array<u32>;
 @group(0) @binding(1) var<storage, read> scales: array<u32>;
 
-const HAS_MIN = true;
-
 // (d, m): value = d * q + m.
 fn group_scale(g: u32) -> vec2<f32> {
   return unpack2x16float(scales[g]);

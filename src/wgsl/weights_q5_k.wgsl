@@ -2,8 +2,6 @@
 @group(0) @binding(0) var<storage, read> words: array<u32>;
 @group(0) @binding(1) var<storage, read> scales: array<u32>;
 
-const HAS_MIN = true;
-
 // (d * sc, -dmin * mn): value = x * q + y. Eight groups share (d, dmin), and two the word of their sc and mn.
 fn group_scale(g: u32) -> vec2<f32> {
   let block = 5u * (g / 8u);

@@ -2,8 +2,6 @@
 @group(0) @binding(0) var<storage, read> words: array<u32>;
 @group(0) @binding(1) var<storage, read> scales: array<u32>;
 
-const HAS_MIN = false;
-
 // (d, 0): the sub-scales are in the quads.
 fn group_scale(g: u32) -> vec2<f32> {
   return vec2<f32>(bitcast<f32>(scales[5u * (g / 8u)]), 0.0);

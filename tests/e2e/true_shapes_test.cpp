@@ -2,20 +2,16 @@
 // only where matrices are small. One layer of each kind that a model has; a short vocabulary.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstdlib>
 
+#include "apps/clock.hpp"
+#include "apps/loaded_model.hpp"
 #include "engine/engine.hpp"
 #include "engine/true_shapes.hpp"
 #include "gpu/webgpu_device.hpp"
 
 namespace ztvm::engine {
 namespace {
-
-double now_ms() {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 struct Shape {
   const char* alias;
@@ -39,13 +35,10 @@ TEST_P(TrueShapesGpu, EveryOpAgrees) {
   gpu::LockstepReport report;
   auto engine = Engine::open_random(
       **device, GetParam().alias, {.n_layers = GetParam().n_layers, .vocab = 512},
-      {.context = 64, .max_rows = 4, .backend = Backend::lockstep, .now_ms = now_ms, .report = &report});
+      {.context = 64, .max_rows = 4, .backend = Backend::lockstep, .now_ms = app::now_ms, .report = &report});
   ASSERT_TRUE(engine) << engine.error().text;
-  while (true) {
-    const auto ready = (*engine)->ready();
-    ASSERT_TRUE(ready) << ready.error().text;
-    if (*ready) break;
-  }
+  const auto ready = app::wait_until_ready(**engine);
+  ASSERT_TRUE(ready) << ready.error().text;
   // A chunk of three rows, then a token by itself.
   const std::vector<std::uint32_t> ids = {7, 300, 41};
   ASSERT_TRUE((*engine)->begin_ids(ids, {.sampler = {}, .max_tokens = 2, .ignore_eos = true}));

@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <fstream>
 #include <stdexcept>
 
+#include "apps/clock.hpp"
 #include "apps/loaded_model.hpp"
 #include "gpu/host_device.hpp"
 #include "gpu/webgpu_device.hpp"
@@ -23,11 +23,6 @@ T value_or_throw(Result<T> result) {
 }
 void check_or_throw(Result<void> result) {
   if (!result) throw std::runtime_error(result.error().text);
-}
-
-double now_ms() {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
 }
 
 }  // namespace
@@ -46,11 +41,10 @@ OpenModel open_model(const std::string& path, const OpenOptions& options) {
                                                       .max_rows = options.max_rows,
                                                       .backend = options.backend,
                                                       .target = options.target,
-                                                      .now_ms = now_ms,
+                                                      .now_ms = app::now_ms,
                                                       .report = options.report}));
   check_or_throw(app::supply_model(*model.engine, source, [](std::uint64_t, std::uint64_t) {}));
-  while (!value_or_throw(model.engine->ready())) {
-  }
+  check_or_throw(app::wait_until_ready(*model.engine));
   return model;
 }
 

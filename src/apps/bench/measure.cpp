@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 
+#include "apps/clock.hpp"
 #include "gpu/executor.hpp"
 #include "kernels/stream_read/stream_read.hpp"
 
@@ -62,11 +62,6 @@ Result<DecodeFigure> measure_decode(engine::Engine& engine, std::uint32_t depth,
 
 }  // namespace
 
-double bench_now_ms() {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
 double Samples::median() const {
   std::vector<double> sorted = values;
   std::ranges::sort(sorted);
@@ -101,11 +96,11 @@ Result<double> measure_stream(gpu::Device& device) {
   const int n_runs = target.cpu ? 2 : 20;
   double best = 0.0;
   for (int i = 0; i < 4; ++i) {
-    const double start = bench_now_ms();
+    const double start = now_ms();
     for (int run = 0; run < n_runs; ++run) executor->run(id, 1);
     if (auto flushed = executor->flush(); !flushed) return forward(flushed);
     if (auto read = gpu::read_now(device, out->id(), 0, 4); !read) return forward(read);
-    const double seconds = (bench_now_ms() - start) / 1000.0;
+    const double seconds = (now_ms() - start) / 1000.0;
     if (i > 0) best = std::max(best, static_cast<double>(n_bytes) * n_runs / seconds);
   }
   return best;

@@ -49,6 +49,4 @@ Result<BenchFigures> measure(gpu::Device& device, engine::Engine& engine, const 
 // Bytes per second of a streaming read of a large buffer, the best of several.
 Result<double> measure_stream(gpu::Device& device);
 
-double bench_now_ms();
-
 }  // namespace ztvm::app

@@ -9,6 +9,7 @@
 
 #include "apps/bench/measure.hpp"
 #include "apps/cli/terminal.hpp"
+#include "apps/clock.hpp"
 #include "engine/true_shapes.hpp"
 
 namespace ztvm::app {
@@ -29,13 +30,9 @@ Result<LoadedModel> open_random(const BenchCommand& command) {
   if (!device) return forward(device);
   auto engine = engine::Engine::open_random(
       **device, command.random, {.n_layers = command.n_layers},
-      {.context = command.model.context, .target = command.model.target, .now_ms = bench_now_ms});
+      {.context = command.model.context, .target = command.model.target, .now_ms = now_ms});
   if (!engine) return forward(engine);
-  while (true) {
-    auto ready = (*engine)->ready();
-    if (!ready) return forward(ready);
-    if (*ready) break;
-  }
+  if (auto ready = wait_until_ready(**engine); !ready) return forward(ready);
   return LoadedModel{.device = std::move(*device), .engine = std::move(*engine)};
 }
 

@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "apps/clock.hpp"
 #include "apps/download/http_client.hpp"
 
 namespace ztvm::app {
@@ -199,10 +200,7 @@ class Fetcher {
 
 FetchOptions real_fetch_options() {
   FetchOptions options;
-  options.now_ms = [] {
-    const auto now = std::chrono::steady_clock::now().time_since_epoch();
-    return std::chrono::duration<double, std::milli>(now).count();
-  };
+  options.now_ms = now_ms;
   options.sleep_ms = [](double ms) {
     std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(ms));
   };

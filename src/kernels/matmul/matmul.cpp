@@ -102,7 +102,7 @@ void record_gpu_row(gpu::Recording& recording, std::string_view name, const Matm
   const std::uint32_t per_workgroup = shape.epilogue == Epilogue::swiglu ? 2 : 4;
   const std::uint32_t n_workgroups = div_up(shape.n_out, per_workgroup);
   gpu::Program program = {.body = "matmul_gpu_row",
-                          .parts = {"step", epilogue_part(shape.epilogue),
+                          .parts = {"step", "row_x", epilogue_part(shape.epilogue),
                                     recording.target.subgroups ? "reduce4_subgroup" : "reduce4_workgroup"},
                           .consts = shape_consts(shape)};
   switch (shape.kind) {
