@@ -65,25 +65,6 @@ Result<void> check_limits(const model::Buffers& buffers, std::uint64_t binding_l
   return {};
 }
 
-// Weights that one token reads: all but the embedding, unless it is the head too, and of experts the chosen ones.
-std::uint64_t decode_weights_bytes(const ModelPlan& plan) {
-  double chosen_share = 1.0;
-  for (const model::LayerSpec& layer : plan.family.spec.layers) {
-    if (const auto* moe = std::get_if<model::MoeSpec>(&layer.ffn)) {
-      chosen_share = static_cast<double>(moe->n_active) / moe->n_experts;
-    }
-  }
-  std::uint64_t total = 0;
-  for (const model::PlannedBuffer& buffer : plan.buffers.planned()) {
-    if (buffer.role != model::BufferRole::weights) continue;
-    if (buffer.label.starts_with("embedding") && !plan.family.spec.tied_head) continue;
-    const bool is_expert = buffer.label.find(" experts ") != std::string::npos;
-    total += is_expert ? static_cast<std::uint64_t>(chosen_share * static_cast<double>(buffer.n_bytes))
-                       : buffer.n_bytes;
-  }
-  return total;
-}
-
 MemoryPlan memory_plan(const ModelPlan& plan, std::uint32_t max_context) {
   using model::BufferRole;
   MemoryPlan memory = {.weights_bytes = plan.buffers.total_bytes(BufferRole::weights),
@@ -96,13 +77,26 @@ MemoryPlan memory_plan(const ModelPlan& plan, std::uint32_t max_context) {
                        .read_bytes = 0};
   for (const model::PlannedBuffer& buffer : plan.buffers.planned()) {
     memory.largest_buffer_bytes = std::max(memory.largest_buffer_bytes, buffer.n_bytes);
+    memory.decode_weights_bytes += decode_bytes(buffer, plan.family.spec);
   }
-  memory.decode_weights_bytes = decode_weights_bytes(plan);
   for (const load::UploadStep& step : plan.weights.steps()) memory.read_bytes += step.n_bytes();
   return memory;
 }
 
 }  // namespace
+
+std::uint64_t decode_bytes(const model::PlannedBuffer& buffer, const model::ModelSpec& spec) {
+  if (buffer.role != model::BufferRole::weights) return 0;
+  if (buffer.label.starts_with("embedding") && !spec.tied_head) return 0;
+  if (buffer.label.find(" experts ") == std::string::npos) return buffer.n_bytes;
+  double chosen_share = 1.0;
+  for (const model::LayerSpec& layer : spec.layers) {
+    if (const auto* moe = std::get_if<model::MoeSpec>(&layer.ffn)) {
+      chosen_share = static_cast<double>(moe->n_active) / moe->n_experts;
+    }
+  }
+  return static_cast<std::uint64_t>(chosen_share * static_cast<double>(buffer.n_bytes));
+}
 
 Result<ModelPlan> plan_model(model::Family family, const load::Checkpoint& checkpoint,
                              std::size_t n_tokenizer_ids, const gpu::Caps& caps, const LoadOptions& options) {

@@ -45,6 +45,10 @@ struct ModelPlan {
 Result<ModelPlan> plan_model(model::Family family, const load::Checkpoint& checkpoint,
                              std::size_t n_tokenizer_ids, const gpu::Caps& caps, const LoadOptions& options);
 
+// Bytes of a weight buffer that one decoded token reads: none of the embedding, unless it is the head too, and of experts
+// the chosen ones.
+std::uint64_t decode_bytes(const model::PlannedBuffer& buffer, const model::ModelSpec& spec);
+
 // Writes what kernels look up: the page table, in order, and the angles of RoPE.
 void write_tables(gpu::Device& device, const model::Decoder& decoder, const model::Buffers& buffers);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "engine/rows.hpp"
 #include "gpu/executor.hpp"
@@ -41,10 +43,10 @@ Result<std::vector<KernelTime>> profile_decode(gpu::Device& device, const Model&
   std::map<gpu::BufferId, std::uint64_t> weight_bytes;
   const auto planned = model.buffers.planned();
   for (std::size_t i = 0; i < planned.size(); ++i) {
-    if (planned[i].role != model::BufferRole::weights) continue;
     weight_bytes[model.buffers.tensor(static_cast<model::Slot>(i), gpu::Dtype::u32).buffer] =
-        planned[i].n_bytes;
+        decode_bytes(planned[i], model.spec);
   }
+  std::set<std::pair<std::string, gpu::BufferId>> counted;
   std::vector<std::string> order;
   std::map<std::string, std::pair<KernelTime, gpu::Recording>> kinds;
   const auto sort = [&](gpu::Recording recording) {
@@ -58,9 +60,10 @@ Result<std::vector<KernelTime>> profile_decode(gpu::Device& device, const Model&
         time.name = name;
       }
       ++time.n_ops;
+      // The embedding's op reads one row of what may be the head, too; ops that share a matrix read it once together.
       for (const gpu::Binding& binding : op.bindings) {
-        const auto bytes = weight_bytes.find(binding.tensor.buffer);
-        if (bytes != weight_bytes.end()) time.n_bytes += bytes->second;
+        if (name == "embed" || !counted.emplace(name, binding.tensor.buffer).second) continue;
+        time.n_bytes += weight_bytes[binding.tensor.buffer];
       }
       ops.ops.push_back(std::move(op));
     }
