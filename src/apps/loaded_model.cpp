@@ -20,9 +20,10 @@ Result<void> wait_until_ready(engine::Engine& engine) {
   }
 }
 
-Result<std::unique_ptr<gpu::Device>> open_device(engine::Backend backend, const std::string& adapter) {
+Result<std::unique_ptr<gpu::Device>> open_device(engine::Backend backend, const std::string& adapter,
+                                                 bool timestamps) {
   if (backend == engine::Backend::reference) return gpu::make_host_device();
-  return gpu::open_webgpu_device({.adapter = adapter});
+  return gpu::open_webgpu_device({.adapter = adapter, .timestamps = timestamps});
 }
 
 Result<void> supply_model(engine::Engine& engine, ModelSource& source, const LoadProgress& progress) {
@@ -43,8 +44,9 @@ Result<LoadedModel> load_model(const ModelOptions& options, const LoadProgress& 
   if (!path) return forward(path);
   auto source = ModelSource::open(path->path);
   if (!source) return forward(source);
-  auto device = open_device(options.backend, options.adapter);
+  auto device = open_device(options.backend, options.adapter, options.timestamps);
   if (!device) return forward(device);
+  if (options.wrap_device) *device = options.wrap_device(std::move(*device));
   auto engine = engine::Engine::open(**device, source->name(),
                                      {.context = options.context,
                                       .backend = options.backend,

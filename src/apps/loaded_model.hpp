@@ -20,7 +20,10 @@ struct ModelOptions {
   std::string adapter;                    // part of an adapter's name; empty: the default one
   std::uint32_t context = 0;              // tokens; 0: the model's own
   std::optional<gpu::Target> target;      // kernel set; none: chosen for the adapter
+  bool timestamps = false;                // open the device for Engine::profile_decode()
   gpu::LockstepReport* report = nullptr;  // for Backend::lockstep
+  // If set, the engine runs on what this makes of the device.
+  std::function<std::unique_ptr<gpu::Device>(std::unique_ptr<gpu::Device>)> wrap_device;
 };
 
 // The engine borrows the device, so it is declared after it and destroyed first.
@@ -33,7 +36,8 @@ struct LoadedModel {
 using LoadProgress = std::function<void(std::uint64_t n_done, std::uint64_t n_total)>;
 
 // A GPU through webgpu.h, or the host device that runs the kernels' oracles. Errors: device, not_found.
-Result<std::unique_ptr<gpu::Device>> open_device(engine::Backend backend, const std::string& adapter);
+Result<std::unique_ptr<gpu::Device>> open_device(engine::Backend backend, const std::string& adapter,
+                                                 bool timestamps = false);
 
 // Returns once all pipelines of a supplied model are compiled. Errors: of the device.
 Result<void> wait_until_ready(engine::Engine& engine);

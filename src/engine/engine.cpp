@@ -76,7 +76,7 @@ class EngineImpl final : public Engine {
   Result<std::vector<KernelTime>> profile_decode(std::uint32_t depth) override {
     if (auto r = require_ready(); !r) return forward(r);
     session_->forget();
-    return engine::profile_decode(device_, *model_, std::min(depth, model_->context - 1), options_.now_ms);
+    return engine::profile_decode(device_, *model_, std::min(depth, model_->context - 1));
   }
   std::span<const std::uint32_t> prompt_ids() const override { return prompt_ids_; }
   Timings timings() const override { return timings_; }

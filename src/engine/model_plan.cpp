@@ -13,7 +13,7 @@ namespace {
 
 // Rows of a prefill chunk: long enough to share each weight read, short enough to stop and to draw between. On a CPU
 // the matrix kernels are bound by arithmetic, and a row by itself gets the fastest of them.
-std::uint32_t default_max_rows(const gpu::Target& target) { return target.cpu ? 1 : 128; }
+std::uint32_t default_max_rows(const gpu::Target& target) { return target.cpu ? 1 : 512; }
 
 // Bytes that the largest per-layer buffer and the rope table take for each token of context.
 std::uint64_t largest_bytes_per_token(const model::ModelSpec& spec, const gpu::Target& target) {

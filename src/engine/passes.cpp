@@ -7,6 +7,7 @@ Passes::Passes(std::unique_ptr<gpu::Executor> executor, const model::Decoder& de
     : executor_(std::move(executor)), max_rows_(decoder.options().max_rows) {
   single_ = add(decoder.record_body(weights, buffers, 1));
   chunk_ = add(decoder.record_body(weights, buffers, max_rows_));
+  few_ = max_rows_ > k_few_rows ? add(decoder.record_body(weights, buffers, k_few_rows)) : chunk_;
   head_ = executor_->add(decoder.record_head(weights, buffers));
   penalise_ = executor_->add(decoder.record_penalise(buffers));
   argmax_ = executor_->add(decoder.record_argmax(buffers));

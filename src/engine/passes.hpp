@@ -29,16 +29,20 @@ class Passes {
   std::uint32_t dispatches_per_token() const;
 
  private:
+  static constexpr std::uint32_t k_few_rows = 16;
   struct BodyId {
     gpu::RecordingId id{};
     std::vector<std::size_t> ends;
   };
   BodyId add(model::Body body);
-  const BodyId& body_for(std::uint32_t n_rows) const { return n_rows == 1 ? single_ : chunk_; }
+  const BodyId& body_for(std::uint32_t n_rows) const {
+    return n_rows == 1 ? single_ : n_rows <= k_few_rows ? few_ : chunk_;
+  }
 
   std::unique_ptr<gpu::Executor> executor_;
   std::uint32_t max_rows_ = 1;
   BodyId single_;  // one row: decode
+  BodyId few_;     // up to k_few_rows: short prompts, where tiles of rows would be mostly empty
   BodyId chunk_;   // up to max_rows: prefill
   gpu::RecordingId head_{};
   gpu::RecordingId penalise_{};

@@ -93,6 +93,13 @@ class Device {
 
   // Runs the commands in order. Pipelines that are still compiling are waited for.
   virtual void submit(std::span<const Command> commands) = 0;
+  // Runs the commands and waits: microseconds from the end of the command before to the end of each, gaps included, by
+  // the GPU's clock. Errors: unsupported on a device that was not opened with timestamps.
+  virtual Result<std::vector<double>> time(std::span<const Command>) {
+    return fail(ErrorCode::unsupported,
+                "The adapter has no timestamps, or the device was opened without them.");
+  }
+  virtual bool has_timestamps() const { return false; }
   // Reads after everything submitted so far. Offset and length are multiples of 4; k_whole_buffer reads to the end.
   virtual void read(BufferId buffer, std::uint64_t offset, std::uint64_t n_bytes, ReadCallback callback) = 0;
 

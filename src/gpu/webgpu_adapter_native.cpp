@@ -13,6 +13,9 @@ namespace {
 // wgpu-native lists subgroup operations under its own number instead of WGPUFeatureName_Subgroups.
 constexpr auto k_subgroups = static_cast<WGPUFeatureName>(WGPUNativeFeature_Subgroup);
 
+// Between the dispatches of a pass.
+constexpr auto k_timestamps = static_cast<WGPUFeatureName>(WGPUNativeFeature_TimestampQueryInsidePasses);
+
 struct Candidate {
   AdapterPtr adapter;
   Caps caps;
@@ -156,6 +159,9 @@ Result<std::unique_ptr<Device>> open_webgpu_device(const NativeOptions& options)
   std::vector<WGPUFeatureName> features;
   if (chosen->caps.f16) features.push_back(WGPUFeatureName_ShaderF16);
   if (chosen->caps.subgroups) features.push_back(k_subgroups);
+  const bool timestamps =
+      options.timestamps && wgpuAdapterHasFeature(chosen->adapter.get(), k_timestamps) != 0;
+  if (timestamps) features.insert(features.end(), {WGPUFeatureName_TimestampQuery, k_timestamps});
   const WGPULimits limits = limits_of(chosen->adapter.get());
   auto errors = std::make_unique<ErrorSlot>();
   WGPUDeviceDescriptor descriptor = WGPU_DEVICE_DESCRIPTOR_INIT;
@@ -178,7 +184,7 @@ Result<std::unique_ptr<Device>> open_webgpu_device(const NativeOptions& options)
     return fail(ErrorCode::device,
                 fmt::format("Adapter \"{}\" gives no device: {}", chosen->caps.adapter, reply.message));
   }
-  return make_webgpu_device(std::move(instance), DevicePtr(reply.device), std::move(chosen->caps),
+  return make_webgpu_device(std::move(instance), DevicePtr(reply.device), std::move(chosen->caps), timestamps,
                             std::move(errors));
 }
 

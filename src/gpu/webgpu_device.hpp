@@ -10,8 +10,9 @@
 namespace ztvm::gpu {
 
 struct NativeOptions {
-  std::string
-      adapter;  // part of an adapter's name, any case; empty: the first discrete, integrated, other, CPU one
+  // Part of an adapter's name, any case; empty: the first discrete, integrated, other, CPU one.
+  std::string adapter;
+  bool timestamps = false;  // for Device::time(), where the adapter has them; they slow some drivers
 };
 
 // What is there, best first. Empty when no driver is found.

@@ -30,6 +30,7 @@ using ShaderPtr = std::unique_ptr<WGPUShaderModuleImpl, Release<wgpuShaderModule
 using BindGroupPtr = std::unique_ptr<WGPUBindGroupImpl, Release<wgpuBindGroupRelease>>;
 using EncoderPtr = std::unique_ptr<WGPUCommandEncoderImpl, Release<wgpuCommandEncoderRelease>>;
 using PassPtr = std::unique_ptr<WGPUComputePassEncoderImpl, Release<wgpuComputePassEncoderRelease>>;
+using QuerySetPtr = std::unique_ptr<WGPUQuerySetImpl, Release<wgpuQuerySetRelease>>;
 using CommandsPtr = std::unique_ptr<WGPUCommandBufferImpl, Release<wgpuCommandBufferRelease>>;
 
 inline WGPUStringView to_wgpu(std::string_view text) { return {.data = text.data(), .length = text.size()}; }
@@ -51,7 +52,7 @@ struct ErrorSlot {
 };
 
 // Makes the device object around what open_webgpu_device() opened.
-std::unique_ptr<Device> make_webgpu_device(InstancePtr instance, DevicePtr device, Caps caps,
+std::unique_ptr<Device> make_webgpu_device(InstancePtr instance, DevicePtr device, Caps caps, bool timestamps,
                                            std::unique_ptr<ErrorSlot> errors);
 
 }  // namespace ztvm::gpu

@@ -8,7 +8,6 @@
 #include "kernels/embed/embed.hpp"
 #include "kernels/matmul/matmul.hpp"
 #include "kernels/penalise/penalise.hpp"
-#include "kernels/rms_norm/rms_norm.hpp"
 #include "kernels/sample/sample.hpp"
 
 namespace ztvm::model {
@@ -69,20 +68,16 @@ gpu::Recording Decoder::record_head(const Weights& weights, const Buffers& buffe
   gpu::Recording recording = empty_recording(1);
   const State shared = state(buffers);
   const gpu::Tensor last = scratch_.bind(buffers).last;
-  kernels::rms_norm(recording, "final norm",
-                    {.dim = spec_.dim,
-                     .eps = spec_.rms_eps,
-                     .rows = kernels::Rows::last,
-                     .step = shared.step,
-                     .x = shared.x,
-                     .weight = weights.vector(weights_.final_norm),
-                     .out = last});
   kernels::matmul(recording, "head",
                   {.weights = weights.matrix(weights_.head),
                    .epilogue = kernels::Epilogue::store_f32,
                    .rows = kernels::Rows::last,
+                   .norm = kernels::InputNorm{.name = "final norm",
+                                              .weight = weights.vector(weights_.final_norm),
+                                              .eps = spec_.rms_eps,
+                                              .normed = last},
                    .step = shared.step,
-                   .x = last,
+                   .x = shared.x,
                    .out = shared.logits});
   return recording;
 }

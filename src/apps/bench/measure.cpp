@@ -42,14 +42,25 @@ Result<PrefillFigure> measure_prefill(engine::Engine& engine, const BenchOptions
   return figure;
 }
 
-Result<DecodeFigure> measure_decode(engine::Engine& engine, std::uint32_t depth,
+Result<DecodeFigure> measure_decode(MeteredDevice& device, engine::Engine& engine, std::uint32_t depth,
                                     const BenchOptions& options) {
-  DecodeFigure figure = {.depth = depth, .tokens_per_s = {}, .total_tokens_per_s = {}, .bytes_per_token = 0};
+  DecodeFigure figure = {.depth = depth,
+                         .tokens_per_s = {},
+                         .total_tokens_per_s = {},
+                         .bytes_per_token = 0,
+                         .host_per_token = {}};
   const auto prompt = fresh_prompt(std::max(depth, 1u), 1000 + depth);
   for (std::uint32_t i = 0; i <= options.repeat; ++i) {
+    device.take_cost();
     auto timings = run(engine, prompt, options.gen_tokens + 1);
     if (!timings) return forward(timings);
     if (i == 0) continue;
+    // Every run but the first finds its prompt in the cache, so that its passes are single tokens.
+    const HostCost cost = device.take_cost();
+    const std::uint64_t n_passes = options.gen_tokens + 1;
+    figure.host_per_token = {.n_submits = cost.n_submits / n_passes,
+                             .n_dispatches = cost.n_dispatches / n_passes,
+                             .ms = cost.ms / static_cast<double>(n_passes)};
     figure.tokens_per_s.values.push_back(1000.0 * options.gen_tokens / timings->decode_ms);
     figure.total_tokens_per_s.values.push_back(1000.0 * (options.gen_tokens + 1) /
                                                (timings->prefill_ms + timings->decode_ms));
@@ -106,7 +117,7 @@ Result<double> measure_stream(gpu::Device& device) {
   return best;
 }
 
-Result<BenchFigures> measure(gpu::Device& device, engine::Engine& engine, const BenchOptions& options) {
+Result<BenchFigures> measure(MeteredDevice& device, engine::Engine& engine, const BenchOptions& options) {
   BenchFigures figures;
   auto stream = measure_stream(device);
   if (!stream) return forward(stream);
@@ -115,7 +126,7 @@ Result<BenchFigures> measure(gpu::Device& device, engine::Engine& engine, const 
   if (!prefill) return forward(prefill);
   figures.prefill = std::move(*prefill);
   for (const std::uint32_t depth : options.depths) {
-    auto decode = measure_decode(engine, depth, options);
+    auto decode = measure_decode(device, engine, depth, options);
     if (!decode) return forward(decode);
     figures.decode.push_back(std::move(*decode));
   }

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "apps/bench/metered_device.hpp"
 #include "engine/engine.hpp"
-#include "gpu/device.hpp"
 
 namespace ztvm::app {
 
@@ -35,6 +35,7 @@ struct DecodeFigure {
   Samples tokens_per_s;        // after the first token
   Samples total_tokens_per_s;  // with what comes before the first token
   std::uint64_t bytes_per_token = 0;
+  HostCost host_per_token;
 };
 
 struct BenchFigures {
@@ -44,7 +45,7 @@ struct BenchFigures {
 };
 
 // Errors: of the device; a context that is too short for a depth.
-Result<BenchFigures> measure(gpu::Device& device, engine::Engine& engine, const BenchOptions& options);
+Result<BenchFigures> measure(MeteredDevice& device, engine::Engine& engine, const BenchOptions& options);
 
 // Bytes per second of a streaming read of a large buffer, the best of several.
 Result<double> measure_stream(gpu::Device& device);

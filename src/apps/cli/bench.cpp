@@ -25,9 +25,14 @@ struct BenchCommand {
   bool profile = false;
 };
 
+std::unique_ptr<gpu::Device> metered(std::unique_ptr<gpu::Device> device) {
+  return std::make_unique<MeteredDevice>(std::move(device));
+}
+
 Result<LoadedModel> open_random(const BenchCommand& command) {
-  auto device = open_device(engine::Backend::gpu, command.model.adapter);
+  auto device = open_device(engine::Backend::gpu, command.model.adapter, command.model.timestamps);
   if (!device) return forward(device);
+  *device = metered(std::move(*device));
   auto engine = engine::Engine::open_random(
       **device, command.random, {.n_layers = command.n_layers},
       {.context = command.model.context, .target = command.model.target, .now_ms = now_ms});
@@ -69,8 +74,10 @@ void print_figures(const BenchFigures& figures, const LoadedModel& model) {
         decode.depth, figure(decode.tokens_per_s, "tokens/s"), decode.total_tokens_per_s.median(),
         static_cast<double>(decode.bytes_per_token) / 1e9, gb_per_s,
         100.0 * gb_per_s / figures.stream_gb_per_s));
+    print_now(fmt::format(
+        "             {} dispatches and {} submits a token, {:.3f} ms of the host in them\n",
+        decode.host_per_token.n_dispatches, decode.host_per_token.n_submits, decode.host_per_token.ms));
   }
-  print_now(fmt::format("{} dispatches a token\n", model.engine->dispatches_per_token()));
 }
 
 void print_profile(std::span<const engine::KernelTime> times, double stream_gb_per_s) {
@@ -93,52 +100,77 @@ Json samples_json(const Samples& samples) {
   return {{"median", samples.median()}, {"spread", samples.spread()}, {"values", samples.values}};
 }
 
-Result<void> write_json(const std::string& path, const BenchFigures& figures, const LoadedModel& model,
-                        std::span<const engine::KernelTime> times) {
+Json figures_json(const BenchFigures& figures, const LoadedModel& model) {
   const gpu::Caps& caps = model.device->caps();
   Json json{{"adapter", caps.adapter},
             {"driver", caps.driver},
             {"stream_gb_per_s", figures.stream_gb_per_s},
-            {"dispatches_per_token", model.engine->dispatches_per_token()},
             {"prefill",
              {{"n_tokens", figures.prefill.n_tokens},
               {"tokens_per_s", samples_json(figures.prefill.tokens_per_s)},
               {"ttft_ms", samples_json(figures.prefill.ttft_ms)}}},
-            {"decode", Json::array()},
-            {"kernels", Json::array()}};
+            {"decode", Json::array()}};
   for (const DecodeFigure& decode : figures.decode) {
     json["decode"].push_back({{"depth", decode.depth},
                               {"tokens_per_s", samples_json(decode.tokens_per_s)},
                               {"total_tokens_per_s", samples_json(decode.total_tokens_per_s)},
-                              {"bytes_per_token", decode.bytes_per_token}});
+                              {"bytes_per_token", decode.bytes_per_token},
+                              {"dispatches_per_token", decode.host_per_token.n_dispatches},
+                              {"submits_per_token", decode.host_per_token.n_submits},
+                              {"host_ms_per_token", decode.host_per_token.ms}});
   }
-  for (const engine::KernelTime& time : times) {
-    json["kernels"].push_back(
-        {{"name", time.name}, {"n_ops", time.n_ops}, {"ms", time.ms}, {"n_bytes", time.n_bytes}});
-  }
+  return json;
+}
+
+Json profile_json(std::span<const engine::KernelTime> times) {
+  Json json = Json::array();
+  for (const engine::KernelTime& time : times)
+    json.push_back({{"name", time.name}, {"n_ops", time.n_ops}, {"ms", time.ms}, {"n_bytes", time.n_bytes}});
+  return json;
+}
+
+Result<void> write_json(const std::string& path, const Json& json) {
   std::ofstream out(path, std::ios::binary);
   out << dump_json(json) << '\n';
   if (out.flush()) return {};
   return fail(ErrorCode::io, fmt::format("Cannot write \"{}\".", path));
 }
 
+MeteredDevice& meter(const LoadedModel& model) { return static_cast<MeteredDevice&>(*model.device); }
+
+Result<LoadedModel> open(BenchCommand command) {
+  command.model.wrap_device = metered;
+  return command.random.empty() ? load_model(command.model, [](std::uint64_t, std::uint64_t) {})
+                                : open_random(command);
+}
+
+// On a device of its own, because timestamps slow some drivers.
+Result<std::vector<engine::KernelTime>> profile(BenchCommand command) {
+  command.model.timestamps = true;
+  auto model = open(command);
+  if (!model) return forward(model);
+  return model->engine->profile_decode(command.bench.depths.back());
+}
+
 int bench(const BenchCommand& command) {
-  auto model = command.random.empty() ? load_model(command.model, [](std::uint64_t, std::uint64_t) {})
-                                      : open_random(command);
+  auto model = open(command);
   if (!model) return report(model.error());
-  auto figures = measure(*model->device, *model->engine, command.bench);
+  auto figures = measure(meter(*model), *model->engine, command.bench);
   if (!figures) return report(figures.error());
   if (auto sane = check_roofline(*figures); !sane) return report(sane.error());
   print_figures(*figures, *model);
-  std::vector<engine::KernelTime> times;
+  Json json = figures_json(*figures, *model);
   if (command.profile) {
-    auto profiled = model->engine->profile_decode(command.bench.depths.back());
-    if (!profiled) return report(profiled.error());
-    times = std::move(*profiled);
-    print_profile(times, figures->stream_gb_per_s);
+    {
+      const LoadedModel closed = std::move(*model);
+    }  // two of a large model may not fit the adapter
+    auto times = profile(command);
+    if (!times) return report(times.error());
+    print_profile(*times, figures->stream_gb_per_s);
+    json["kernels"] = profile_json(*times);
   }
   if (command.json.empty()) return k_exit_ok;
-  auto written = write_json(command.json, *figures, *model, times);
+  auto written = write_json(command.json, json);
   return written ? k_exit_ok : report(written.error());
 }
 

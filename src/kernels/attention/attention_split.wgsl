@@ -107,10 +107,12 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   let group = thread / QUADS;
   if (group < GROUPS) {
     var output = array<vec4<f32>, HEADS>();
-    for (var i = group; i < n_mine; i += GROUPS) {
+    // Every place, so that all loads are under way at once: those beyond the last key have weight 0 and its values.
+    for (var n = 0u; n < (SPLIT + GROUPS - 1u) / GROUPS; n++) {
+      let i = min(n * GROUPS + group, SPLIT - 1u);
       let v = vec4<f32>(values[first_quads[i] + quad]);
       for (var h = 0u; h < HEADS; h++) {
-        output[h] += weights[h * SPLIT + i] * v;
+        output[h] += select(0.0, weights[h * SPLIT + i], n * GROUPS + group < SPLIT) * v;
       }
     }
     for (var h = 0u; h < HEADS; h++) {

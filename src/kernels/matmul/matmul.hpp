@@ -1,8 +1,11 @@
 #pragma once
 // Matrix product with quantised weights: out[r, n] = sum_k x[r, k] * W[n, k], then an epilogue.
-// GPU set: one workgroup = one n and a tile of rows. CPU set: one thread = four n of a single row where the shape
-// allows it (8 times the speed), else one n and a tile of rows.
+// GPU set, one row: x as 16-bit integers with a scale for each group of 32, products exact in integers, the norm made
+// along. GPU set, more rows: one workgroup = one n and a tile of rows. CPU set: one thread = four n of a single row
+// where the shape allows it (8 times the speed), else one n and a tile of rows.
 // Accumulates in f32. Bytes moved: all of W once for each tile of rows (decode: once), x and out.
+#include <optional>
+
 #include "kernels/matrix.hpp"
 #include "kernels/step.hpp"
 
@@ -15,13 +18,22 @@ enum class Epilogue : std::uint8_t {
   swiglu,        // out = silu(gate) * up; each part of W holds [gate; up], out has half its rows as columns
 };
 
+// RMS norm of the rows before the product. Where a form makes it along with the product, `normed` is not written.
+struct InputNorm {
+  std::string_view name;  // of the op, if it becomes one
+  gpu::Tensor weight;     // [weights.dim] f32
+  float eps = 0.0f;
+  gpu::Tensor normed;  // as x of a Matmul without norm
+};
+
 struct Matmul {
   const Matrix& weights;
   Epilogue epilogue = Epilogue::store;
-  Rows rows = Rows::all;  // last: x has one row, which rms_norm with Rows::last wrote
-  gpu::Tensor step;       // Step
-  gpu::Tensor x;          // [max_rows, weights.dim] activation type; padded to a tile of rows
-  gpu::Tensor out;        // [max_rows, columns]
+  Rows rows = Rows::all;  // last: x has one row, which rms_norm with Rows::last wrote; with a norm it has all
+  std::optional<InputNorm> norm = std::nullopt;
+  gpu::Tensor step;  // Step
+  gpu::Tensor x;     // [max_rows, weights.dim] activation type, padded to a tile of rows; with a norm f32
+  gpu::Tensor out;   // [max_rows, columns]
 };
 
 // Rows of x that one thread or workgroup shares a weight row for; x needs memory for a multiple of it.
@@ -39,9 +51,15 @@ struct MatmulShape {
   std::uint32_t out_first = 0;      // first column made
   Epilogue epilogue = Epilogue::store;
   Rows rows = Rows::all;
+  bool normed = false;  // x is the residual stream, whose RMS norm is multiplied
+  float norm_eps = 0.0f;
 };
 
-// The oracle, on bindings words, scales, step, x, out.
+// What the 16-bit activations of the one-row GPU form add to a tolerance: half a step of 2^-15 of the largest element of
+// a group, which is some three times the others' size, and 4.5 deviations of the sum.
+inline constexpr float k_row_bytes_tolerance = 0x1p-13f;
+
+// The oracle, on bindings words, scales, step, x, out; the norm's weight.
 void matmul_reference(std::span<const gpu::HostView> views, const MatmulShape& shape);
 
 }  // namespace ztvm::kernels

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "kernels/cases.hpp"
 #include "kernels/matmul/matmul.hpp"
 
@@ -17,6 +19,7 @@ struct MatmulCase {
   std::uint32_t n_parts = 1;
   Fill weights = Fill::normal;
   Fill x = Fill::normal;
+  bool norm = false;
 };
 
 std::string_view to_string(Epilogue epilogue) {
@@ -33,22 +36,31 @@ void build(const MatmulCase& c, CaseBuilder& builder, gpu::Recording& recording)
   const bool f32_out = c.epilogue == Epilogue::store_f32 || c.epilogue == Epilogue::add_residual;
   const std::uint32_t columns = c.epilogue == Epilogue::swiglu ? c.n_weight_rows / 2 : c.n_weight_rows;
   const std::uint32_t x_rows = c.rows == Rows::all ? round_up(c.max_rows, matmul_tile(c.max_rows)) : 1;
+  std::optional<InputNorm> norm;
+  if (c.norm) {
+    norm = {.name = "norm",
+            .weight = builder.tensor(gpu::Dtype::f32, c.dim, Fill::normal),
+            .eps = 1e-5f,
+            .normed = builder.tensor(builder.activation(), std::size_t{x_rows} * c.dim, Fill::normal)};
+  }
   const Matrix weights = builder.matrix(c.kind, c.n_weight_rows, c.dim, c.weights, c.n_parts);
   matmul(recording, "matmul",
          {.weights = weights,
           .epilogue = c.epilogue,
           .rows = c.rows,
+          .norm = norm,
           .step = builder.step({.n_rows = c.n_rows}),
-          .x = builder.tensor(builder.activation(), std::size_t{x_rows} * c.dim, c.x),
+          .x = builder.tensor(c.norm ? gpu::Dtype::f32 : builder.activation(),
+                              std::size_t{c.norm ? c.max_rows : x_rows} * c.dim, c.x),
           .out = builder.tensor(f32_out ? gpu::Dtype::f32 : builder.activation(),
                                 std::size_t{c.max_rows} * columns, Fill::normal)});
 }
 
 KernelCase make_case(const MatmulCase& c, std::string_view what, bool quick) {
   return {.kernel = "matmul",
-          .name = fmt::format("{}: {} {} {}x{}, {} of {} rows{}", what, ztvm::to_string(c.kind),
+          .name = fmt::format("{}: {} {} {}x{}, {} of {} rows{}{}", what, ztvm::to_string(c.kind),
                               to_string(c.epilogue), c.n_weight_rows, c.dim, c.n_rows, c.max_rows,
-                              c.rows == Rows::last ? ", last" : ""),
+                              c.rows == Rows::last ? ", last" : "", c.norm ? ", normed" : ""),
           .build = [c](CaseBuilder& builder, gpu::Recording& recording) { build(c, builder, recording); },
           .max_rows = c.max_rows,
           .quick = quick};
@@ -187,6 +199,42 @@ void add_one_row(std::vector<KernelCase>& cases) {
   }
 }
 
+// The norm of the input, made along with the product or before it.
+void add_norms(std::vector<KernelCase>& cases) {
+  for (const QuantKind kind : {QuantKind::q4, QuantKind::q8, QuantKind::f16}) {
+    const auto add = [&](MatmulCase c, std::string_view what, bool quick) {
+      c.kind = kind;
+      c.norm = true;
+      cases.push_back(make_case(c, what, quick));
+    };
+    add({.n_weight_rows = 37, .dim = 160}, "one row", true);
+    add({.epilogue = Epilogue::swiglu, .n_weight_rows = 46, .dim = 4160}, "two chunks",
+        kind == QuantKind::q4);
+    add({.epilogue = Epilogue::store_f32,
+         .n_weight_rows = 19,
+         .dim = 64,
+         .n_rows = 3,
+         .max_rows = 4,
+         .rows = Rows::last,
+         .n_parts = 2},
+        "last", true);
+    add({.n_weight_rows = 21, .dim = 96, .n_rows = 5, .max_rows = 6}, "rows", false);
+    for (const Fill fill : {Fill::outliers, Fill::zeros, Fill::denormals})
+      add({.n_weight_rows = 24, .dim = 128, .x = fill}, "hard values", false);
+  }
+}
+
+// Rows so long that their bytes are made in chunks, and rows shorter than the threads that share them.
+void add_row_lengths(std::vector<KernelCase>& cases) {
+  for (const QuantKind kind : {QuantKind::q4, QuantKind::q8}) {
+    for (const std::uint32_t dim : {32u, 1056u, 4096u, 4128u, 9728u}) {
+      cases.push_back(
+          make_case({.kind = kind, .epilogue = Epilogue::add_residual, .n_weight_rows = 12, .dim = dim},
+                    "row length", false));
+    }
+  }
+}
+
 // The matrices of the models: qkv, output, gate and up, down, head.
 void add_true_shapes(std::vector<KernelCase>& cases) {
   const auto add = [&](MatmulCase c, std::string_view what, bool quick) {
@@ -241,6 +289,8 @@ std::vector<KernelCase> matmul_cases() {
   add_other_kinds(cases);
   add_mixed_kinds(cases);
   add_one_row(cases);
+  add_norms(cases);
+  add_row_lengths(cases);
   add_true_shapes(cases);
   // More workgroups than one axis takes.
   cases.push_back(make_case({.kind = QuantKind::q4,

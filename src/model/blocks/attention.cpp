@@ -24,11 +24,12 @@ void record_attention(const LayerContext& context, const AttentionSpec& attentio
       .n_heads = attention.n_heads, .n_kv_heads = attention.n_kv_heads, .head_dim = attention.head_dim};
   const std::uint32_t n_in_heads =
       attention.n_heads * (attention.output_gate ? 2 : 1) + 2 * attention.n_kv_heads;
-  record_norm(context, "attention norm", weights.norm);
+  const std::string norm_name = context.name("attention norm");
   kernels::matmul(context.recording, context.name("qkv"),
                   {.weights = context.weights.matrix(weights.in),
+                   .norm = input_norm(context, norm_name, weights.norm),
                    .step = context.step,
-                   .x = scratch.normed,
+                   .x = scratch.x,
                    .out = scratch.in});
   kernels::RopeKv rope = {.shape = shape,
                           .n_rotated = attention.n_rotated,

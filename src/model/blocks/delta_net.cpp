@@ -33,11 +33,12 @@ DeltaNetWeights plan_delta_net(WeightPlan::Builder& builder, const DeltaNetNames
 void record_delta_net(const LayerContext& context, const DeltaNetSpec& spec, const DeltaNetWeights& weights,
                       const DeltaNetState& state) {
   const Scratch& scratch = context.scratch;
-  record_norm(context, "linear attention norm", weights.norm);
+  const std::string norm_name = context.name("linear attention norm");
   kernels::matmul(context.recording, context.name("linear attention input"),
                   {.weights = context.weights.matrix(weights.in),
+                   .norm = input_norm(context, norm_name, weights.norm),
                    .step = context.step,
-                   .x = scratch.normed,
+                   .x = scratch.x,
                    .out = scratch.in});
   kernels::causal_conv(context.recording, context.name("causal convolution"),
                        {.channels = spec.conv_channels(),

@@ -4,6 +4,13 @@
 
 namespace ztvm::model {
 
+kernels::InputNorm input_norm(const LayerContext& context, std::string_view op_name, VectorHandle weight) {
+  return {.name = op_name,
+          .weight = context.weights.vector(weight),
+          .eps = context.spec.rms_eps,
+          .normed = context.scratch.normed};
+}
+
 void record_norm(const LayerContext& context, std::string_view name, VectorHandle weight) {
   kernels::rms_norm(context.recording, context.name(name),
                     {.dim = context.spec.dim,

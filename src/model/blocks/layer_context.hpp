@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "gpu/op.hpp"
+#include "kernels/matmul/matmul.hpp"
 #include "model/scratch.hpp"
 #include "model/spec.hpp"
 #include "model/weights.hpp"
@@ -27,7 +28,9 @@ struct LayerContext {
   std::string name(std::string_view op) const { return fmt::format("layer {} {}", layer, op); }
 };
 
-// RMS norm of the residual stream into scratch.normed: how every block begins.
+// RMS norm of the residual stream, how every block begins: along with the product that `x = scratch.x` is given to, or as
+// an op of its own into scratch.normed, where several read it.
+kernels::InputNorm input_norm(const LayerContext& context, std::string_view op_name, VectorHandle weight);
 void record_norm(const LayerContext& context, std::string_view name, VectorHandle weight);
 
 }  // namespace ztvm::model

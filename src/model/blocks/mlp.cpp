@@ -14,12 +14,13 @@ MlpWeights plan_mlp(WeightPlan::Builder& builder, const MlpNames& names, std::ui
 
 void record_mlp(const LayerContext& context, const MlpWeights& weights) {
   const Scratch& scratch = context.scratch;
-  record_norm(context, "feed-forward norm", weights.norm);
+  const std::string norm_name = context.name("feed-forward norm");
   kernels::matmul(context.recording, context.name("gate and up"),
                   {.weights = context.weights.matrix(weights.gate_up),
                    .epilogue = kernels::Epilogue::swiglu,
+                   .norm = input_norm(context, norm_name, weights.norm),
                    .step = context.step,
-                   .x = scratch.normed,
+                   .x = scratch.x,
                    .out = scratch.hidden});
   kernels::matmul(context.recording, context.name("down"),
                   {.weights = context.weights.matrix(weights.down),

@@ -1,0 +1,52 @@
+#pragma once
+// A device that counts what an engine asks of another one, and the host time spent in it.
+#include "gpu/device.hpp"
+
+namespace ztvm::app {
+
+struct HostCost {
+  std::uint64_t n_submits = 0;  // reads included, which submit a copy
+  std::uint64_t n_dispatches = 0;
+  double ms = 0.0;  // recording and handing over; waiting is not in it
+};
+
+class MeteredDevice final : public gpu::Device {
+ public:
+  explicit MeteredDevice(std::unique_ptr<gpu::Device> device) : owned_(std::move(device)), device_(*owned_) {}
+
+  // What was counted since the last call.
+  HostCost take_cost();
+
+  gpu::HostDevice* as_host() override { return device_.as_host(); }
+  const gpu::Caps& caps() const override { return device_.caps(); }
+  Result<gpu::BufferId> create_buffer(std::uint64_t n_bytes, std::string_view label) override {
+    return device_.create_buffer(n_bytes, label);
+  }
+  std::uint64_t n_bytes(gpu::BufferId buffer) const override { return device_.n_bytes(buffer); }
+  void write(gpu::BufferId buffer, std::uint64_t offset, Bytes bytes) override;
+  gpu::PipelineId create_pipeline(const gpu::PipelineDesc& desc) override {
+    return device_.create_pipeline(desc);
+  }
+  gpu::BindingsId create_bindings(gpu::PipelineId pipeline, std::span<const gpu::BufferId> buffers) override {
+    return device_.create_bindings(pipeline, buffers);
+  }
+  void destroy(gpu::BufferId buffer) override { device_.destroy(buffer); }
+  void destroy(gpu::PipelineId pipeline) override { device_.destroy(pipeline); }
+  void destroy(gpu::BindingsId bindings) override { device_.destroy(bindings); }
+  void submit(std::span<const gpu::Command> commands) override;
+  Result<std::vector<double>> time(std::span<const gpu::Command> commands) override {
+    return device_.time(commands);
+  }
+  bool has_timestamps() const override { return device_.has_timestamps(); }
+  void read(gpu::BufferId buffer, std::uint64_t offset, std::uint64_t n_bytes,
+            gpu::ReadCallback callback) override;
+  Result<void> poll(bool wait) override { return device_.poll(wait); }
+  std::size_t n_pending() const override { return device_.n_pending(); }
+
+ private:
+  std::unique_ptr<gpu::Device> owned_;
+  gpu::Device& device_;
+  HostCost cost_;
+};
+
+}  // namespace ztvm::app

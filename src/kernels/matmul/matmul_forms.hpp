@@ -1,0 +1,25 @@
+#pragma once
+// The forms of a matmul, one file each, and what they share. Private to this folder.
+#include "kernels/matmul/matmul.hpp"
+
+namespace ztvm::kernels {
+
+std::string_view epilogue_part(Epilogue epilogue);
+// N_GROUPS, N_MATS, PAIR_OFFSET, OUT_STRIDE, OUT_FIRST.
+std::vector<gpu::Const> matmul_consts(const MatmulShape& shape);
+// words, scales, step, x, out.
+std::vector<gpu::Binding> matmul_bindings(const Matmul& args, const MatrixPart& part);
+
+// One row of x on a CPU adapter, q4 or q8 weights, four rows a thread. False: the form does not fit, nothing was
+// recorded.
+bool record_cpu_rows4(gpu::Recording& recording, std::string_view name, const Matmul& args,
+                      const MatrixPart& part, const MatmulShape& shape);
+
+// One row of x on a GPU.
+bool is_gpu_row(const gpu::Recording& recording, const Matmul& args);
+// Whether that form takes the norm of its input along.
+bool gpu_row_takes_norm(const Matrix& weights);
+void record_gpu_row(gpu::Recording& recording, std::string_view name, const Matmul& args,
+                    const MatrixPart& part, const MatmulShape& shape);
+
+}  // namespace ztvm::kernels
