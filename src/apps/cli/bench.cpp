@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <CLI/Option.hpp>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "apps/bench/measure.hpp"
+#include "apps/cli/bench_json.hpp"
+#include "apps/cli/bench_load.hpp"
 #include "apps/cli/terminal.hpp"
 #include "apps/clock.hpp"
 #include "engine/true_shapes.hpp"
@@ -23,6 +24,7 @@ struct BenchCommand {
   std::string depths_text = "0,128,2048";
   std::string json;
   bool profile = false;
+  bool load = false;
 };
 
 Result<LoadedModel> open_random(const BenchCommand& command) {
@@ -89,10 +91,6 @@ void print_profile(std::span<const engine::KernelTime> times, double stream_gb_p
   print_now(fmt::format("{:<26} {:>5} {:>10.4f}\n", "all", "", total));
 }
 
-Json samples_json(const Samples& samples) {
-  return {{"median", samples.median()}, {"spread", samples.spread()}, {"values", samples.values}};
-}
-
 Result<void> write_json(const std::string& path, const BenchFigures& figures, const LoadedModel& model,
                         std::span<const engine::KernelTime> times) {
   const gpu::Caps& caps = model.device->caps();
@@ -116,13 +114,11 @@ Result<void> write_json(const std::string& path, const BenchFigures& figures, co
     json["kernels"].push_back(
         {{"name", time.name}, {"n_ops", time.n_ops}, {"ms", time.ms}, {"n_bytes", time.n_bytes}});
   }
-  std::ofstream out(path, std::ios::binary);
-  out << dump_json(json) << '\n';
-  if (out.flush()) return {};
-  return fail(ErrorCode::io, fmt::format("Cannot write \"{}\".", path));
+  return write_bench_json(path, json);
 }
 
 int bench(const BenchCommand& command) {
+  if (command.load) return bench_load(command.model, command.bench.repeat, command.json);
   auto model = command.random.empty() ? load_model(command.model, [](std::uint64_t, std::uint64_t) {})
                                       : open_random(command);
   if (!model) return report(model.error());
@@ -147,6 +143,7 @@ int bench(const BenchCommand& command) {
 void add_bench_command(CLI::App& program, Action& action) {
   CLI::App& command = *program.add_subcommand("bench", "Measures prefill and decode beside a streaming read");
   auto options = std::make_shared<BenchCommand>();
+  options->model.record = false;  // hashing would be measured along
   auto* model = command.add_option("MODEL", options->model.model, "Alias, folder or .gguf");
   auto* random =
       command.add_option("--random", options->random, "Shape of a published model, with random weights");
@@ -165,6 +162,10 @@ void add_bench_command(CLI::App& program, Action& action) {
       ->check(whole_number(1, 1000));
   command.add_option("--json", options->json, "File for all figures");
   command.add_flag("--profile", options->profile, "Also time each kind of op, at the last depth");
+  command
+      .add_flag("--load", options->load,
+                "Instead: how fast weights come onto the device, beside a plain read of their files")
+      ->excludes(random);
   add_context_option(command, options->model.context);
   command.add_option("--adapter", options->model.adapter, "Part of an adapter's name");
   add_kernels_option(command, options->model.target);
