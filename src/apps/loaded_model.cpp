@@ -6,6 +6,7 @@
 
 #include "apps/clock.hpp"
 #include "apps/model_catalog.hpp"
+#include "apps/read_ahead.hpp"
 #include "gpu/host_device.hpp"
 #include "gpu/webgpu_device.hpp"
 
@@ -26,15 +27,46 @@ Result<std::unique_ptr<gpu::Device>> open_device(engine::Backend backend, const 
   return gpu::open_webgpu_device({.adapter = adapter, .timestamps = timestamps});
 }
 
-Result<void> supply_model(engine::Engine& engine, ModelSource& source, const LoadProgress& progress) {
+namespace {
+
+// Ranges of weights that are read before they are wanted.
+constexpr std::size_t k_reads_ahead = 4;
+
+// Hands the wanted range over, and has those behind it read meanwhile.
+Result<std::size_t> supply_weights(engine::Engine& engine, ReadAhead& reader) {
+  while (reader.n_announced() < k_reads_ahead) {
+    auto later = engine.wanted_later(reader.n_announced());
+    if (!later) break;
+    reader.announce(std::move(*later));
+  }
+  ReadRange range = reader.take();
+  if (!range.found) return forward(range.found);
+  auto supplied = *range.found ? engine.supply(range.bytes, range.n_file_bytes) : engine.supply_missing();
+  if (!supplied) return forward(supplied);
+  const std::size_t n_bytes = range.bytes.size();
+  reader.recycle(std::move(range.bytes));
+  return n_bytes;
+}
+
+}  // namespace
+
+Result<void> supply_headers(engine::Engine& engine, ModelSource& source) {
   std::vector<std::byte> bytes;
-  std::uint64_t n_done = 0;
-  while (const auto range = engine.wanted()) {
-    const auto plan = engine.memory_plan();
+  while (!engine.memory_plan()) {
+    const auto range = engine.wanted();
+    check(range.has_value(), "a model has a memory plan before all is read");
     if (auto supplied = supply_range(engine, source, *range, bytes); !supplied) return supplied;
-    if (!plan) continue;
-    n_done += bytes.size();
-    progress(n_done, plan->read_bytes);
+  }
+  return {};
+}
+
+Result<void> supply_model(engine::Engine& engine, ModelSource& source, const SupplyObserver& observe) {
+  if (auto headers = supply_headers(engine, source); !headers) return headers;
+  ReadAhead reader(source);
+  while (const auto range = engine.wanted()) {
+    const auto n_bytes = supply_weights(engine, reader);
+    if (!n_bytes) return std::unexpected(n_bytes.error());
+    observe(*range, *n_bytes);
   }
   return {};
 }
@@ -54,9 +86,17 @@ Result<LoadedModel> load_model(const ModelOptions& options, const LoadProgress& 
                                       .now_ms = now_ms,
                                       .report = options.report});
   if (!engine) return forward(engine);
-  if (auto supplied = supply_model(**engine, *source, progress); !supplied) return forward(supplied);
+  std::uint64_t n_done = 0;
+  auto supplied = supply_model(**engine, *source, [&](const load::WantedRange&, std::size_t n_bytes) {
+    n_done += n_bytes;
+    progress(n_done, (*engine)->memory_plan()->read_bytes);
+  });
+  if (!supplied) return forward(supplied);
   if (auto ready = wait_until_ready(**engine); !ready) return forward(ready);
-  return LoadedModel{.device = std::move(*device), .engine = std::move(*engine)};
+  LoadedModel model{.device = std::move(*device), .engine = std::move(*engine)};
+  if (options.record && !path->folder.empty())
+    model.record = std::make_unique<BackgroundRecord>(path->folder);
+  return model;
 }
 
 }  // namespace ztvm::app

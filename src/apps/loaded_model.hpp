@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "apps/download/background_record.hpp"
 #include "apps/model_source.hpp"
 #include "base/error.hpp"
 #include "engine/engine.hpp"
@@ -24,12 +25,14 @@ struct ModelOptions {
   gpu::LockstepReport* report = nullptr;  // for Backend::lockstep
   // If set, the engine runs on what this makes of the device.
   std::function<std::unique_ptr<gpu::Device>(std::unique_ptr<gpu::Device>)> wrap_device;
+  bool record = true;                     // the hashes of its files, at the first load
 };
 
 // The engine borrows the device, so it is declared after it and destroyed first.
 struct LoadedModel {
   std::unique_ptr<gpu::Device> device;
   std::unique_ptr<engine::Engine> engine;
+  std::unique_ptr<BackgroundRecord> record = nullptr;  // of a model with a folder of its own
 };
 
 // Called while weights are read, with the bytes supplied so far and those of all weights.
@@ -42,8 +45,15 @@ Result<std::unique_ptr<gpu::Device>> open_device(engine::Backend backend, const 
 // Returns once all pipelines of a supplied model are compiled. Errors: of the device.
 Result<void> wait_until_ready(engine::Engine& engine);
 
-// Reads everything that the engine wants. Errors: of the files, the format, the device.
-Result<void> supply_model(engine::Engine& engine, ModelSource& source, const LoadProgress& progress);
+// Reads what comes before the weights: configs, tokenizer, headers. Errors: of the files, the format, the device.
+Result<void> supply_headers(engine::Engine& engine, ModelSource& source);
+
+// Called for each range of weights, once the engine has its bytes.
+using SupplyObserver = std::function<void(const load::WantedRange& range, std::size_t n_bytes)>;
+
+// Reads everything that the engine wants, weights in a thread that is ahead of it. Errors: of the files, the format, the
+// device.
+Result<void> supply_model(engine::Engine& engine, ModelSource& source, const SupplyObserver& observe);
 
 // Returns once the engine is ready. Errors: of the file, the format, the device.
 Result<LoadedModel> load_model(const ModelOptions& options, const LoadProgress& progress);

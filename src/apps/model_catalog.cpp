@@ -63,8 +63,8 @@ std::unexpected<Error> fail_incomplete(const fs::path& folder) {
 Result<ModelPath> model_of(const fs::path& folder) {
   const auto files = gguf_files(folder);
   if (is_incomplete(folder)) return fail_incomplete(folder);
-  if (files.size() == 1) return ModelPath{.path = files.front()};
-  if (is_model_folder(folder)) return ModelPath{.path = folder, .is_folder = true};
+  if (files.size() == 1) return ModelPath{.path = files.front(), .folder = folder};
+  if (is_model_folder(folder)) return ModelPath{.path = folder, .is_folder = true, .folder = folder};
   return fail(
       ErrorCode::invalid_argument,
       fmt::format("Folder \"{}\" holds {} .gguf files, expected exactly one, or mlc-chat-config.json, or "
@@ -156,7 +156,9 @@ std::vector<ModelEntry> list_models(std::span<const fs::path> roots) {
 Result<ModelPath> resolve_model(std::string_view model, std::span<const fs::path> roots) {
   const auto models = list_models(roots);
   if (const auto known = std::ranges::find(models, model, &ModelEntry::alias); known != models.end()) {
-    return ModelPath{.path = known->path, .is_folder = known->is_folder};
+    return ModelPath{.path = known->path,
+                     .is_folder = known->is_folder,
+                     .folder = known->is_folder ? known->path : known->path.parent_path()};
   }
   std::error_code error;
   const fs::path path(model);

@@ -24,6 +24,7 @@ struct ModelEntry {
 struct ModelPath {
   std::filesystem::path path;  // a .gguf file, or a folder with a configuration and weights
   bool is_folder = false;
+  std::filesystem::path folder = {};  // that is this model's alone; empty for a .gguf named by itself
 };
 
 // The folder that holds the running program.

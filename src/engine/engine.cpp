@@ -52,6 +52,9 @@ class EngineImpl final : public Engine {
   }
 
   std::optional<load::WantedRange> wanted() const override;
+  std::optional<load::WantedRange> wanted_later(std::size_t n) const override {
+    return model_ ? std::nullopt : loader_.wanted_later(n);
+  }
   Result<void> supply(Bytes bytes, std::uint64_t n_file_bytes) override {
     return loader_.supply(bytes, n_file_bytes);
   }

@@ -94,6 +94,8 @@ class Engine {
 
   // The next range to supply, or nothing once everything was read. At most 8 MiB after the headers.
   virtual std::optional<load::WantedRange> wanted() const = 0;
+  // The range of weights that is wanted after `n` others, for reading ahead; nothing where that is not known yet.
+  virtual std::optional<load::WantedRange> wanted_later(std::size_t n) const = 0;
   // Takes exactly the bytes of wanted(), and the length of the file they are from.
   // Errors: whatever the file does not keep of its format; a model that does not fit the adapter.
   virtual Result<void> supply(Bytes bytes, std::uint64_t n_file_bytes) = 0;

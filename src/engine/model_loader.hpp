@@ -23,6 +23,10 @@ class ModelLoader {
 
   // The next range to supply; nothing once the model is complete, or after an error in the headers.
   std::optional<load::WantedRange> wanted() const;
+  // The range that is wanted after `n` others; nothing until the headers were read.
+  std::optional<load::WantedRange> wanted_later(std::size_t n) const {
+    return model_ ? stream_.wanted_later(n) : std::nullopt;
+  }
   Result<void> supply(Bytes bytes, std::uint64_t n_file_bytes);
   Result<void> supply_missing();
   // Nothing until the headers were read.

@@ -6,17 +6,22 @@
 #include <algorithm>
 #include <deque>
 
+#include "gpu/pipeline_compiler_native.hpp"
+#include "gpu/timestamps_native.hpp"
+#include "gpu/upload_ring_native.hpp"
 #include "gpu/webgpu_handles.hpp"
 
 namespace ztvm::gpu {
 namespace {
 
-// wgpu keeps written bytes in staging memory until a submit; flushing bounds that while weights are loaded.
+// wgpu keeps written bytes in staging memory until a submit; flushing bounds that.
 constexpr std::uint64_t k_max_unflushed_bytes = 8u << 20;
+// From here on a write goes through the ring, which small ones would only wait for.
+constexpr std::size_t k_large_write_bytes = 64u << 10;
 
 struct PipelineEntry {
-  PipelinePtr pipeline;
   LayoutPtr layout;
+  std::unique_ptr<PipelineJob> job;  // has the pipeline, once it is compiled
 };
 
 struct PendingRead {
@@ -37,8 +42,10 @@ class WebGpuDevice final : public Device {
         errors_(std::move(errors)),
         device_(std::move(device)),
         queue_(wgpuDeviceGetQueue(device_.get())),
+        uploads_(device_.get(), queue_.get()),
         caps_(std::move(caps)),
-        has_timestamps_(timestamps) {}
+        has_timestamps_(timestamps),
+        compiler_(device_.get(), caps_.kind) {}
   ~WebGpuDevice() override { wgpuDevicePoll(device_.get(), true, nullptr); }
 
   const Caps& caps() const override { return caps_; }
@@ -50,18 +57,20 @@ class WebGpuDevice final : public Device {
     return wgpuBufferGetSize(buffer(static_cast<std::uint32_t>(id)));
   }
   void destroy(BufferId id) override { buffers_[static_cast<std::size_t>(id) - 1].reset(); }
-  void destroy(PipelineId id) override { pipelines_[static_cast<std::size_t>(id) - 1] = {}; }
+  void destroy(PipelineId id) override;
   void destroy(BindingsId id) override { bindings_[static_cast<std::size_t>(id) - 1].reset(); }
   void submit(std::span<const Command> commands) override;
   Result<std::vector<double>> time(std::span<const Command> commands) override;
   bool has_timestamps() const override { return has_timestamps_; }
   void read(BufferId buffer, std::uint64_t offset, std::uint64_t n_bytes, ReadCallback callback) override;
   Result<void> poll(bool wait) override;
-  std::size_t n_pending() const override { return reads_.size(); }
+  std::size_t n_pending() const override { return reads_.size() + compiling_.size(); }
 
  private:
   WGPUBuffer buffer(std::uint32_t id) const { return buffers_[id - 1].get(); }
-  void encode(WGPUCommandEncoder encoder, std::span<const Command> commands, WGPUQuerySet times) const;
+  void encode(WGPUCommandEncoder encoder, std::span<const Command> commands, TimestampQueries* times) const;
+  WGPUComputePipeline pipeline(std::uint32_t id) const;
+  void await_pipelines(std::span<const Command> commands) const;
   WGPUSubmissionIndex finish_and_submit(EncoderPtr encoder);
   BufferPtr take_staging(std::uint64_t n_bytes, std::uint64_t& n_staging_bytes);
   void deliver(PendingRead read);
@@ -70,6 +79,7 @@ class WebGpuDevice final : public Device {
   std::unique_ptr<ErrorSlot> errors_;  // outlives the device, whose callbacks write to it
   DevicePtr device_;
   QueuePtr queue_;
+  UploadRing uploads_;
   Caps caps_;
   bool has_timestamps_ = false;
   std::vector<BufferPtr> buffers_;
@@ -78,18 +88,21 @@ class WebGpuDevice final : public Device {
   std::deque<std::unique_ptr<PendingRead>> reads_;  // oldest first
   std::vector<std::pair<std::uint64_t, BufferPtr>> idle_staging_;
   std::uint64_t n_unflushed_bytes_ = 0;
+  std::vector<const PipelineJob*> compiling_;  // whose end poll() has not told yet
+  PipelineCompiler compiler_;                  // ends before what its threads use
 };
 
 Result<BufferId> WebGpuDevice::create_buffer(std::uint64_t n_bytes, std::string_view label) {
-  const bool had_error = errors_->set;
+  const bool had_error = errors_->is_set();
   WGPUBufferDescriptor descriptor = WGPU_BUFFER_DESCRIPTOR_INIT;
   descriptor.label = to_wgpu(label);
   descriptor.size = std::max<std::uint64_t>(round_up<std::uint64_t>(n_bytes, 4), 4);
   descriptor.usage = WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst;
   BufferPtr handle(wgpuDeviceCreateBuffer(device_.get(), &descriptor));
-  if (!handle || (!had_error && errors_->set)) {
-    const std::string reason = errors_->set ? errors_->error.text : "the driver gives no reason";
-    if (!had_error) *errors_ = {};
+  const auto error = errors_->get();
+  if (!handle || (!had_error && error)) {
+    const std::string reason = error ? error->text : "the driver gives no reason";
+    if (!had_error) errors_->clear();
     return fail(ErrorCode::out_of_memory,
                 fmt::format("Adapter \"{}\" cannot allocate {} for buffer \"{}\": {}", caps_.adapter,
                             format_bytes(n_bytes), label, reason));
@@ -99,8 +112,13 @@ Result<BufferId> WebGpuDevice::create_buffer(std::uint64_t n_bytes, std::string_
 }
 
 void WebGpuDevice::write(BufferId id, std::uint64_t offset, Bytes bytes) {
-  wgpuQueueWriteBuffer(queue_.get(), buffer(static_cast<std::uint32_t>(id)), offset, bytes.data(),
-                       bytes.size());
+  const WGPUBuffer target = buffer(static_cast<std::uint32_t>(id));
+  // Behind bytes that wait in the ring a small write waits, too: writes keep their order.
+  if (bytes.size() >= k_large_write_bytes || uploads_.has_waiting()) {
+    uploads_.write(target, offset, bytes);
+    return;
+  }
+  wgpuQueueWriteBuffer(queue_.get(), target, offset, bytes.data(), bytes.size());
   n_unflushed_bytes_ += bytes.size();
   if (n_unflushed_bytes_ < k_max_unflushed_bytes) return;
   submit({});
@@ -127,27 +145,34 @@ PipelineId WebGpuDevice::create_pipeline(const PipelineDesc& desc) {
   WGPUPipelineLayoutDescriptor pipeline_layout_descriptor = WGPU_PIPELINE_LAYOUT_DESCRIPTOR_INIT;
   pipeline_layout_descriptor.bindGroupLayoutCount = 1;
   pipeline_layout_descriptor.bindGroupLayouts = &group;
-  const PipelineLayoutPtr pipeline_layout(
-      wgpuDeviceCreatePipelineLayout(device_.get(), &pipeline_layout_descriptor));
-
-  WGPUShaderSourceWGSL source = WGPU_SHADER_SOURCE_WGSL_INIT;
-  source.code = to_wgpu(desc.wgsl);
-  WGPUShaderModuleDescriptor module_descriptor = WGPU_SHADER_MODULE_DESCRIPTOR_INIT;
-  module_descriptor.nextInChain = &source.chain;
-  module_descriptor.label = to_wgpu(desc.label);
-  // The kernels are this project's own and end: counting the rounds of every loop cost 15 % of decode and half of
-  // prefill. Indices stay checked.
-  const ShaderPtr module(wgpuDeviceCreateShaderModuleTrusted(device_.get(), &module_descriptor,
-                                                             WGPUShaderRuntimeChecks_BoundsChecks));
-
-  WGPUComputePipelineDescriptor descriptor = WGPU_COMPUTE_PIPELINE_DESCRIPTOR_INIT;
-  descriptor.label = to_wgpu(desc.label);
-  descriptor.layout = pipeline_layout.get();
-  descriptor.compute.module = module.get();
-  descriptor.compute.entryPoint = to_wgpu("main");
-  PipelinePtr pipeline(wgpuDeviceCreateComputePipeline(device_.get(), &descriptor));
-  pipelines_.push_back({std::move(pipeline), std::move(layout)});
+  auto job = std::make_unique<PipelineJob>(PipelineJob{
+      .label = std::string(desc.label),
+      .wgsl = std::string(desc.wgsl),
+      .layout = PipelineLayoutPtr(wgpuDeviceCreatePipelineLayout(device_.get(), &pipeline_layout_descriptor)),
+      .pipeline = nullptr});
+  compiler_.start(*job);
+  compiling_.push_back(job.get());
+  pipelines_.push_back({.layout = std::move(layout), .job = std::move(job)});
   return static_cast<PipelineId>(pipelines_.size());
+}
+
+void WebGpuDevice::destroy(PipelineId id) {
+  PipelineEntry& entry = pipelines_[static_cast<std::size_t>(id) - 1];
+  if (entry.job) compiler_.wait(*entry.job);
+  std::erase(compiling_, entry.job.get());
+  entry = {};
+}
+
+// Of a pipeline that is compiled.
+WGPUComputePipeline WebGpuDevice::pipeline(std::uint32_t id) const {
+  return pipelines_[id - 1].job->pipeline.get();
+}
+
+void WebGpuDevice::await_pipelines(std::span<const Command> commands) const {
+  if (compiling_.empty()) return;
+  for (const Command& command : commands) {
+    if (command.kind == Command::Kind::dispatch) compiler_.wait(*pipelines_[command.a - 1].job);
+  }
 }
 
 BindingsId WebGpuDevice::create_bindings(PipelineId pipeline, std::span<const BufferId> buffers) {
@@ -168,17 +193,18 @@ BindingsId WebGpuDevice::create_bindings(PipelineId pipeline, std::span<const Bu
 }
 
 void WebGpuDevice::submit(std::span<const Command> commands) {
-  if (errors_->set) return;  // recording with failed objects would only bury the first error
+  await_pipelines(commands);
+  if (errors_->is_set()) return;  // recording with failed objects would only bury the first error
   EncoderPtr encoder(wgpuDeviceCreateCommandEncoder(device_.get(), nullptr));
   encode(encoder.get(), commands, nullptr);
   finish_and_submit(std::move(encoder));
+  if (!commands.empty()) uploads_.release();  // a model is loaded before it runs
 }
 
-// With a query set, dispatch i is done at time i + 1, counting dispatches alone; time 0 is before the first.
+// With times, one before the first dispatch and one when each is done.
 void WebGpuDevice::encode(WGPUCommandEncoder encoder, std::span<const Command> commands,
-                          WGPUQuerySet times) const {
+                          TimestampQueries* times) const {
   PassPtr pass;
-  std::uint32_t n_times = 0;
   const auto end_pass = [&] {
     if (pass) wgpuComputePassEncoderEnd(pass.get());
     pass.reset();
@@ -186,12 +212,11 @@ void WebGpuDevice::encode(WGPUCommandEncoder encoder, std::span<const Command> c
   for (const Command& command : commands) {
     if (command.kind == Command::Kind::dispatch) {
       if (!pass) pass.reset(wgpuCommandEncoderBeginComputePass(encoder, nullptr));
-      if (times != nullptr && n_times == 0)
-        wgpuComputePassEncoderWriteTimestamp(pass.get(), times, n_times++);
-      wgpuComputePassEncoderSetPipeline(pass.get(), pipelines_[command.a - 1].pipeline.get());
+      if (times != nullptr && times->empty()) times->write(pass.get());
+      wgpuComputePassEncoderSetPipeline(pass.get(), pipeline(command.a));
       wgpuComputePassEncoderSetBindGroup(pass.get(), 0, bindings_[command.b - 1].get(), 0, nullptr);
       wgpuComputePassEncoderDispatchWorkgroups(pass.get(), command.x, command.y, command.z);
-      if (times != nullptr) wgpuComputePassEncoderWriteTimestamp(pass.get(), times, n_times++);
+      if (times != nullptr) times->write(pass.get());
     } else {
       end_pass();
       wgpuCommandEncoderCopyBufferToBuffer(encoder, buffer(command.a), std::uint64_t{command.x} * 4,
@@ -204,37 +229,19 @@ void WebGpuDevice::encode(WGPUCommandEncoder encoder, std::span<const Command> c
 
 Result<std::vector<double>> WebGpuDevice::time(std::span<const Command> commands) {
   if (!has_timestamps_) return Device::time(commands);
-  const auto n_dispatches = static_cast<std::uint32_t>(std::ranges::count_if(
-      commands, [](const Command& command) { return command.kind == Command::Kind::dispatch; }));
-  WGPUQuerySetDescriptor descriptor = WGPU_QUERY_SET_DESCRIPTOR_INIT;
-  descriptor.type = WGPUQueryType_Timestamp;
-  descriptor.count = n_dispatches + 1;
-  const QuerySetPtr times(wgpuDeviceCreateQuerySet(device_.get(), &descriptor));
-  if (errors_->set) return fail(errors_->error.code, errors_->error.text);
-  WGPUBufferDescriptor buffer_descriptor = WGPU_BUFFER_DESCRIPTOR_INIT;
-  buffer_descriptor.size = 8ull * descriptor.count;
-  buffer_descriptor.usage = WGPUBufferUsage_QueryResolve | WGPUBufferUsage_CopySrc;
-  buffers_.emplace_back(wgpuDeviceCreateBuffer(device_.get(), &buffer_descriptor));
-  const auto resolved = static_cast<BufferId>(buffers_.size());
+  await_pipelines(commands);
+  const auto n_dispatches = std::ranges::count(commands, Command::Kind::dispatch, &Command::kind);
+  TimestampQueries times(device_.get(), static_cast<std::uint32_t>(n_dispatches) + 1);
+  if (const auto error = errors_->get()) return fail(error->code, error->text);
   EncoderPtr encoder(wgpuDeviceCreateCommandEncoder(device_.get(), nullptr));
-  encode(encoder.get(), commands, times.get());
-  wgpuCommandEncoderResolveQuerySet(encoder.get(), times.get(), 0, descriptor.count, buffers_.back().get(),
-                                    0);
+  encode(encoder.get(), commands, &times);
+  times.resolve(encoder.get());
   finish_and_submit(std::move(encoder));
-  auto bytes = read_now(*this, resolved, 0, buffer_descriptor.size);
-  destroy(resolved);
-  if (!bytes) return forward(bytes);
-  const double us_per_tick = wgpuQueueGetTimestampPeriod(queue_.get()) / 1000.0;
-  std::vector<double> us(n_dispatches);
-  for (std::uint32_t i = 0; i < n_dispatches; ++i) {
-    const auto ticks =
-        load_as<std::uint64_t>(*bytes, 8ull * (i + 1)) - load_as<std::uint64_t>(*bytes, 8ull * i);
-    us[i] = static_cast<double>(ticks) * us_per_tick;
-  }
-  return us;
+  return times.read(device_.get(), queue_.get());
 }
 
 WGPUSubmissionIndex WebGpuDevice::finish_and_submit(EncoderPtr encoder) {
+  uploads_.flush();
   n_unflushed_bytes_ = 0;
   const CommandsPtr commands(wgpuCommandEncoderFinish(encoder.get(), nullptr));
   WGPUCommandBuffer handle = commands.get();
@@ -258,8 +265,8 @@ BufferPtr WebGpuDevice::take_staging(std::uint64_t n_bytes, std::uint64_t& n_sta
 void WebGpuDevice::read(BufferId id, std::uint64_t offset, std::uint64_t n_bytes, ReadCallback callback) {
   WGPUBuffer source = buffer(static_cast<std::uint32_t>(id));
   if (n_bytes == k_whole_buffer) n_bytes = wgpuBufferGetSize(source) - offset;
-  if (errors_->set) {
-    callback(fail(errors_->error.code, errors_->error.text));
+  if (auto error = errors_->get()) {
+    callback(std::unexpected(std::move(*error)));
     return;
   }
   auto pending = std::make_unique<PendingRead>();
@@ -285,8 +292,9 @@ void WebGpuDevice::read(BufferId id, std::uint64_t offset, std::uint64_t n_bytes
 
 void WebGpuDevice::deliver(PendingRead read) {
   if (!read.failure.empty()) {
-    const ErrorCode code = errors_->set ? errors_->error.code : ErrorCode::device;
-    read.callback(fail(code, fmt::format("Reading from the GPU fails: {}", read.failure)));
+    const auto error = errors_->get();
+    read.callback(fail(error ? error->code : ErrorCode::device,
+                       fmt::format("Reading from the GPU fails: {}", read.failure)));
     return;
   }
   const void* data = wgpuBufferGetConstMappedRange(read.staging.get(), 0, read.n_bytes);
@@ -299,17 +307,20 @@ Result<void> WebGpuDevice::poll(bool wait) {
   if (wait && !reads_.empty()) {
     wgpuDevicePoll(device_.get(), true, &reads_.front()->submission);
   } else {
+    if (wait && !compiling_.empty()) compiler_.wait(*compiling_.front());
     wgpuDevicePoll(device_.get(), false, nullptr);
   }
+  std::erase_if(compiling_, [this](const PipelineJob* job) { return compiler_.is_done(*job); });
   while (!reads_.empty() && reads_.front()->mapped) {
     PendingRead read = std::move(*reads_.front());
     reads_.pop_front();
     deliver(std::move(read));
   }
-  if (!errors_->set) return {};
+  auto stored = errors_->get();
+  if (!stored) return {};
   // A lost device stays lost; other errors are told once.
-  Error error = errors_->error;
-  if (error.code != ErrorCode::device_lost) *errors_ = {};
+  Error error = std::move(*stored);
+  if (error.code != ErrorCode::device_lost) errors_->clear();
   while (!reads_.empty() && error.code == ErrorCode::device_lost) {
     PendingRead read = std::move(*reads_.front());
     reads_.pop_front();

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "gpu/device.hpp"
+#include "gpu/error_slot_native.hpp"
 
 namespace ztvm::gpu {
 
@@ -38,18 +39,6 @@ inline std::string_view from_wgpu(WGPUStringView text) {
   if (text.data == nullptr) return {};
   return text.length == WGPU_STRLEN ? std::string_view(text.data) : std::string_view(text.data, text.length);
 }
-
-// Errors that the library reports from inside its calls, kept until the next poll().
-struct ErrorSlot {
-  bool set = false;
-  Error error;
-  void store(ErrorCode code, std::string_view text) {
-    if (set && error.code == ErrorCode::device_lost) return;
-    if (set && code != ErrorCode::device_lost) return;  // the first error explains the others
-    set = true;
-    error = {code, std::string(text)};
-  }
-};
 
 // Makes the device object around what open_webgpu_device() opened.
 std::unique_ptr<Device> make_webgpu_device(InstancePtr instance, DevicePtr device, Caps caps, bool timestamps,

@@ -1,10 +1,13 @@
 #include "load/convert_affine.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
+#include <span>
 
-#include "base/bfloat.hpp"
 #include "base/half.hpp"
 #include "base/quant_levels.hpp"
+#include "load/half_numbers.hpp"
 
 namespace ztvm::load {
 namespace {
@@ -55,13 +58,17 @@ void convert_levels(std::uint32_t bits, Bytes in, MutableBytes out) {
   }
 }
 
-// Number i of a tensor of scales or biases as f16; infinite when it does not fit.
-std::uint16_t load_half(Dtype dtype, Bytes numbers, std::size_t i) {
-  switch (dtype) {
-    case Dtype::f16: return load_as<std::uint16_t>(numbers, i * 2);
-    case Dtype::bf16: return float_to_half(bfloat_to_float(load_as<std::uint16_t>(numbers, i * 2)));
-    default: return float_to_half(load_as<float>(numbers, i * 4));
+// Scales or biases from number `first` on as f16; infinite where they do not fit.
+void load_halves(Dtype dtype, Bytes numbers, std::size_t first, std::span<std::uint16_t> halves) {
+  if (dtype == Dtype::f32) {
+    for (std::size_t i = 0; i < halves.size(); ++i)
+      halves[i] = float_to_half(load_as<float>(numbers, (first + i) * 4));
+    return;
   }
+  const Bytes source = numbers.subspan(first * 2, halves.size_bytes());
+  std::memcpy(halves.data(), source.data(), source.size());
+  if (dtype != Dtype::bf16) return;
+  for (std::uint16_t& half : halves) half = bfloat_to_half(half);
 }
 
 void store_scale(MutableBytes scales, std::size_t group, std::uint16_t d, std::uint16_t m) {
@@ -77,7 +84,7 @@ bool convert_mlc_q4(const RowSource& source, MutableBytes words, MutableBytes sc
         "a row of q4f16_1 has the bytes of its dim");
   for (std::size_t group = 0; group * k_group_bytes < words.size(); ++group) {
     const auto s = load_as<std::uint16_t>(source.scales, group * 2);
-    const std::uint16_t m = float_to_half(8.0f * half_to_float(s));
+    const std::uint16_t m = eight_times(s);
     if (!is_finite_half(m)) return false;
     store_scale(scales, group, s ^ 0x8000u, m);
     const std::size_t at = group * k_group_bytes;
@@ -90,11 +97,17 @@ bool convert_affine(const RowSource& source, MutableBytes words, MutableBytes sc
   check(words.size() == source.words.size(), "a row of affine has the bytes of its dim");
   convert_levels(source.bits, source.words, words);
   const std::size_t repeats = source.group / k_quant_group;
-  for (std::size_t i = 0; i * repeats * 4 < scales.size(); ++i) {
-    const std::uint16_t d = load_half(source.scale_dtype, source.scales, i);
-    const std::uint16_t m = load_half(source.bias_dtype, source.biases, i);
-    if (!is_finite_half(d) || !is_finite_half(m)) return false;
-    for (std::size_t r = 0; r < repeats; ++r) store_scale(scales, i * repeats + r, d, m);
+  const std::size_t n_numbers = scales.size() / (4 * repeats);
+  std::array<std::uint16_t, 64> d;
+  std::array<std::uint16_t, 64> m;
+  for (std::size_t first = 0; first < n_numbers; first += d.size()) {
+    const std::size_t n = std::min(d.size(), n_numbers - first);
+    load_halves(source.scale_dtype, source.scales, first, std::span(d).first(n));
+    load_halves(source.bias_dtype, source.biases, first, std::span(m).first(n));
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!is_finite_half(d[i]) || !is_finite_half(m[i])) return false;
+      for (std::size_t r = 0; r < repeats; ++r) store_scale(scales, (first + i) * repeats + r, d[i], m[i]);
+    }
   }
   return true;
 }

@@ -10,6 +10,7 @@
 
 #include "base/bfloat.hpp"
 #include "base/half.hpp"
+#include "load/half_numbers.hpp"
 
 namespace ztvm::load {
 namespace {
@@ -63,6 +64,14 @@ Row convert_mlc(const std::vector<std::uint8_t>& words, const std::vector<float>
   const std::vector<std::byte> halves = store(Dtype::f16, scales);
   return convert({.dtype = Dtype::mlc_q4, .words = as_bytes(words), .scales = halves}, QuantKind::q4,
                  static_cast<std::uint32_t>(words.size() * 2));
+}
+
+TEST(HalfNumbers, ShortCutsGiveWhatTheWayByFloatGives) {
+  for (std::uint32_t i = 0; i < 0x10000u; ++i) {
+    const auto bits = static_cast<std::uint16_t>(i);
+    ASSERT_EQ(eight_times(bits), float_to_half(8.0f * half_to_float(bits))) << i;
+    ASSERT_EQ(bfloat_to_half(bits), float_to_half(bfloat_to_float(bits))) << i;
+  }
 }
 
 TEST(ConvertAffine, MlcIsExact) {

@@ -10,7 +10,10 @@
 namespace ztvm::load {
 
 WeightStream::WeightStream(std::vector<UploadStep> steps, std::vector<CheckpointFile> files)
-    : steps_(std::move(steps)), files_(std::move(files)), zeros_(steps_, files_.size()) {
+    : steps_(std::move(steps)),
+      reads_(plan_reads(steps_)),
+      files_(std::move(files)),
+      zeros_(steps_, files_.size()) {
   for (const UploadStep& step : steps_) {
     check(!step.sources.empty() && step.sources.size() <= held_.size() + 1,
           "a tensor has one to three parts");
@@ -18,25 +21,26 @@ WeightStream::WeightStream(std::vector<UploadStep> steps, std::vector<Checkpoint
   }
 }
 
-std::optional<WantedRange> WeightStream::wanted() const {
-  if (next_step_ == steps_.size()) return std::nullopt;
+std::optional<WantedRange> WeightStream::wanted_later(std::size_t n) const {
+  if (n >= reads_.size() - next_read_) return std::nullopt;
+  const PlannedRead& later = reads_[next_read_ + n];
   return WantedRange{
-      .file = files_[source().file].name, .offset = source().range.offset, .n_bytes = source().range.n_bytes};
+      .file = files_[later.file].name, .offset = later.range.offset, .n_bytes = later.range.n_bytes};
 }
 
 Error WeightStream::missing() const {
-  check(next_step_ < steps_.size(), "a file is missing only when it is wanted");
+  check(next_read_ < reads_.size(), "a file is missing only when it is wanted");
   return {ErrorCode::not_found,
-          fmt::format("There is no file {}, which should hold tensor {}.", files_[source().file].name,
-                      in_quotes(steps_[next_step_].tensor))};
+          fmt::format("There is no file {}, which should hold tensor {}.", files_[read().file].name,
+                      in_quotes(steps_[read().first_step].tensor))};
 }
 
 // The length decides whether it is the right file; the first bytes may tell what it is instead.
 Result<void> WeightStream::check_file(Bytes bytes, std::uint64_t n_file_bytes) const {
-  const CheckpointFile& file = files_[source().file];
-  const std::string& tensor = steps_[next_step_].tensor;
+  const CheckpointFile& file = files_[read().file];
+  const std::string& tensor = steps_[read().first_step].tensor;
   if (n_file_bytes != file.n_bytes) {
-    const auto wrong = source().range.offset == 0 ? sniff_wrong_file(bytes) : std::nullopt;
+    const auto wrong = read().range.offset == 0 ? sniff_wrong_file(bytes) : std::nullopt;
     if (wrong) {
       return fail(ErrorCode::corrupt_file,
                   fmt::format("{}, which should hold tensor {}, {}", file.name, in_quotes(tensor), *wrong));
@@ -46,34 +50,55 @@ Result<void> WeightStream::check_file(Bytes bytes, std::uint64_t n_file_bytes) c
                             in_quotes(tensor), n_file_bytes, file.n_bytes,
                             n_file_bytes < file.n_bytes ? "is truncated" : "is another file"));
   }
-  if (bytes.size() == source().range.n_bytes) return {};
+  if (bytes.size() == read().range.n_bytes) return {};
   return fail(ErrorCode::io,
               fmt::format("{} gives {} bytes at offset {}, expected {}, for tensor {}.", file.name,
-                          bytes.size(), source().range.offset, source().range.n_bytes, in_quotes(tensor)));
+                          bytes.size(), read().range.offset, read().range.n_bytes, in_quotes(tensor)));
 }
 
 Result<std::span<const BufferWrite>> WeightStream::supply(Bytes bytes, std::uint64_t n_file_bytes) {
-  check(next_step_ < steps_.size(), "weights are supplied only when they are wanted");
+  check(next_read_ < reads_.size(), "weights are supplied only when they are wanted");
   if (auto right = check_file(bytes, n_file_bytes); !right) return forward(right);
-  const UploadStep& step = steps_[next_step_];
-  if (auto seen = zeros_.see(step, next_source_, bytes, files_); !seen) return forward(seen);
   n_bytes_done_ += bytes.size();
-  if (next_source_ + 1 == step.sources.size()) return finish_step(bytes);
-  held_[next_source_++].assign(bytes.begin(), bytes.end());
-  return std::span<const BufferWrite>();
+  const PlannedRead& planned = reads_[next_read_++];
+  writes_.clear();
+  if (planned.part != 0) {
+    std::vector<std::byte>& held = held_[planned.part - 1].bytes;
+    held.insert(held.end(), bytes.begin(), bytes.end());
+    return std::span<const BufferWrite>();
+  }
+  if (converted_.size() < planned.n_steps) converted_.resize(planned.n_steps);
+  for (std::size_t i = 0; i < planned.n_steps; ++i) {
+    const UploadStep& step = steps_[planned.first_step + i];
+    const auto n_words = static_cast<std::size_t>(step.sources.front().range.n_bytes);
+    auto finished = finish_step(step, bytes.first(n_words), converted_[i]);
+    if (!finished) return forward(finished);
+    bytes = bytes.subspan(n_words);
+  }
+  return std::span<const BufferWrite>(writes_);
 }
 
-Result<std::span<const BufferWrite>> WeightStream::finish_step(Bytes last) {
-  const UploadStep& step = steps_[next_step_];
-  std::array<Bytes, 3> sources = {held_[0], held_[1], {}};
-  sources[next_source_] = last;
+Result<void> WeightStream::finish_step(const UploadStep& step, Bytes words, QuantisedRows& converted) {
+  std::array<Bytes, 3> sources = {words, {}, {}};
+  for (std::size_t part = 1; part < step.sources.size(); ++part) {
+    HeldPart& held = held_[part - 1];
+    const auto n_bytes = static_cast<std::size_t>(step.sources[part].range.n_bytes);
+    sources[part] = Bytes(held.bytes).subspan(held.n_used, n_bytes);
+    held.n_used += n_bytes;
+  }
   const auto used = std::span<const Bytes>(sources).first(step.sources.size());
-  if (auto applied = apply(step, used, files_, converted_); !applied) return forward(applied);
-  ++next_step_;
-  next_source_ = 0;
-  writes_[0] = {.place = step.words, .bytes = converted_.words};
-  writes_[1] = {.place = step.scales, .bytes = converted_.scales};
-  return std::span<const BufferWrite>(writes_).first(step.layout.has_scales() ? 2 : 1);
+  for (std::size_t part = 0; part < used.size(); ++part) {
+    if (auto seen = zeros_.see(step, part, used[part], files_); !seen) return seen;
+  }
+  if (auto applied = apply(step, used, files_, converted); !applied) return applied;
+  for (HeldPart& held : held_) {
+    if (held.n_used != held.bytes.size()) continue;
+    held.bytes.clear();
+    held.n_used = 0;
+  }
+  writes_.push_back({.place = step.words, .bytes = converted.words});
+  if (step.layout.has_scales()) writes_.push_back({.place = step.scales, .bytes = converted.scales});
+  return {};
 }
 
 }  // namespace ztvm::load

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "load/read_plan.hpp"
 #include "load/upload_plan.hpp"
 #include "load/wanted_range.hpp"
 #include "load/zero_watch.hpp"
@@ -23,16 +24,18 @@ struct BufferWrite {
   Bytes bytes;
 };
 
-// Holds one step at a time: at most a piece of words with its scales and biases, and the same converted.
+// Holds at most a piece of words, the same converted, and k_held_bytes of scales and biases.
 class WeightStream {
  public:
   WeightStream() = default;
   WeightStream(std::vector<UploadStep> steps, std::vector<CheckpointFile> files);
 
   // The next range; nothing once all weights are written.
-  std::optional<WantedRange> wanted() const;
-  // The bytes of wanted(), fewer where the file ends earlier, and the length of the whole file. The result is none or
-  // two writes, valid until the next call. Errors: corrupt_file for a file of another length than its manifest or
+  std::optional<WantedRange> wanted() const { return wanted_later(0); }
+  // The range that is wanted after `n` others.
+  std::optional<WantedRange> wanted_later(std::size_t n) const;
+  // The bytes of wanted(), fewer where the file ends earlier, and the length of the whole file. The writes
+  // of the steps that it completes are valid until the next call. Errors: corrupt_file for a file of another length than its manifest or
   // header says, for what is no weights at all (a Git LFS pointer, an HTML page), for one that is all zero
   // (ZeroWatch), and for scales that are no finite numbers.
   Result<std::span<const BufferWrite>> supply(Bytes bytes, std::uint64_t n_file_bytes);
@@ -46,19 +49,25 @@ class WeightStream {
 
  private:
   Result<void> check_file(Bytes bytes, std::uint64_t n_file_bytes) const;
-  Result<std::span<const BufferWrite>> finish_step(Bytes last);
-  const SourceRange& source() const { return steps_[next_step_].sources[next_source_]; }
+  Result<void> finish_step(const UploadStep& step, Bytes words, QuantisedRows& converted);
+  const PlannedRead& read() const { return reads_[next_read_]; }
+
+  // Scales or biases of the steps that wait for their words.
+  struct HeldPart {
+    std::vector<std::byte> bytes;
+    std::size_t n_used = 0;
+  };
 
   std::vector<UploadStep> steps_;
+  std::vector<PlannedRead> reads_;
   std::vector<CheckpointFile> files_;
   ZeroWatch zeros_{{}, 0};
-  std::size_t next_step_ = 0;
-  std::size_t next_source_ = 0;
+  std::size_t next_read_ = 0;
   std::uint64_t n_bytes_ = 0;
   std::uint64_t n_bytes_done_ = 0;
-  std::array<std::vector<std::byte>, 2> held_;  // sources of the step that came before its last
-  QuantisedRows converted_;
-  std::array<BufferWrite, 2> writes_;
+  std::array<HeldPart, 2> held_;
+  std::vector<QuantisedRows> converted_;  // of each step that the last read completed
+  std::vector<BufferWrite> writes_;
 };
 
 }  // namespace ztvm::load

@@ -43,7 +43,7 @@ OpenModel open_model(const std::string& path, const OpenOptions& options) {
                                                       .target = options.target,
                                                       .now_ms = app::now_ms,
                                                       .report = options.report}));
-  check_or_throw(app::supply_model(*model.engine, source, [](std::uint64_t, std::uint64_t) {}));
+  check_or_throw(app::supply_model(*model.engine, source, [](const load::WantedRange&, std::size_t) {}));
   check_or_throw(app::wait_until_ready(*model.engine));
   return model;
 }

@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <CLI/Option.hpp>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "apps/bench/measure.hpp"
+#include "apps/cli/bench_json.hpp"
+#include "apps/cli/bench_load.hpp"
 #include "apps/cli/terminal.hpp"
 #include "apps/clock.hpp"
 #include "engine/true_shapes.hpp"
@@ -23,6 +24,7 @@ struct BenchCommand {
   std::string depths_text = "0,128,2048";
   std::string json;
   bool profile = false;
+  bool load = false;
 };
 
 std::unique_ptr<gpu::Device> metered(std::unique_ptr<gpu::Device> device) {
@@ -96,10 +98,6 @@ void print_profile(std::span<const engine::KernelTime> times, double stream_gb_p
   print_now(fmt::format("{:<26} {:>5} {:>10.4f}\n", "all", "", total));
 }
 
-Json samples_json(const Samples& samples) {
-  return {{"median", samples.median()}, {"spread", samples.spread()}, {"values", samples.values}};
-}
-
 Json figures_json(const BenchFigures& figures, const LoadedModel& model) {
   const gpu::Caps& caps = model.device->caps();
   Json json{{"adapter", caps.adapter},
@@ -129,13 +127,6 @@ Json profile_json(std::span<const engine::KernelTime> times) {
   return json;
 }
 
-Result<void> write_json(const std::string& path, const Json& json) {
-  std::ofstream out(path, std::ios::binary);
-  out << dump_json(json) << '\n';
-  if (out.flush()) return {};
-  return fail(ErrorCode::io, fmt::format("Cannot write \"{}\".", path));
-}
-
 MeteredDevice& meter(const LoadedModel& model) { return static_cast<MeteredDevice&>(*model.device); }
 
 Result<LoadedModel> open(BenchCommand command) {
@@ -153,6 +144,7 @@ Result<std::vector<engine::KernelTime>> profile(BenchCommand command) {
 }
 
 int bench(const BenchCommand& command) {
+  if (command.load) return bench_load(command.model, command.bench.repeat, command.json);
   auto model = open(command);
   if (!model) return report(model.error());
   auto figures = measure(meter(*model), *model->engine, command.bench);
@@ -161,16 +153,16 @@ int bench(const BenchCommand& command) {
   print_figures(*figures, *model);
   Json json = figures_json(*figures, *model);
   if (command.profile) {
-    {
-      const LoadedModel closed = std::move(*model);
-    }  // two of a large model may not fit the adapter
+    // Closed first: two of a large model may not fit the adapter.
+    model->engine.reset();
+    model->device.reset();
     auto times = profile(command);
     if (!times) return report(times.error());
     print_profile(*times, figures->stream_gb_per_s);
     json["kernels"] = profile_json(*times);
   }
   if (command.json.empty()) return k_exit_ok;
-  auto written = write_json(command.json, json);
+  auto written = write_bench_json(command.json, json);
   return written ? k_exit_ok : report(written.error());
 }
 
@@ -179,6 +171,7 @@ int bench(const BenchCommand& command) {
 void add_bench_command(CLI::App& program, Action& action) {
   CLI::App& command = *program.add_subcommand("bench", "Measures prefill and decode beside a streaming read");
   auto options = std::make_shared<BenchCommand>();
+  options->model.record = false;  // hashing would be measured along
   auto* model = command.add_option("MODEL", options->model.model, "Alias, folder or .gguf");
   auto* random =
       command.add_option("--random", options->random, "Shape of a published model, with random weights");
@@ -197,6 +190,10 @@ void add_bench_command(CLI::App& program, Action& action) {
       ->check(whole_number(1, 1000));
   command.add_option("--json", options->json, "File for all figures");
   command.add_flag("--profile", options->profile, "Also time each kind of op, at the last depth");
+  command
+      .add_flag("--load", options->load,
+                "Instead: how fast weights come onto the device, beside a plain read of their files")
+      ->excludes(random);
   add_context_option(command, options->model.context);
   command.add_option("--adapter", options->model.adapter, "Part of an adapter's name");
   add_kernels_option(command, options->model.target);

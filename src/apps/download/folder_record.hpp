@@ -23,6 +23,8 @@ struct FolderRecord {
   bool complete = false;
   std::vector<RecordedFile> files;
 
+  // Of a folder that came another way, whose files are being hashed after a load: it does not have all of them yet.
+  bool is_partial() const { return repo.empty() && !complete; }
   const RecordedFile* find(std::string_view name) const;
   // Puts a file in, or in the place of the one with its name.
   void put(RecordedFile file);

@@ -1,6 +1,7 @@
 #include "apps/download/verify.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -96,16 +97,61 @@ Result<std::string> fault_of(const fs::path& folder, const Expected& expected, R
 
 }  // namespace
 
+namespace {
+
+// Adds the files that `record` lacks. Errors: as record_folder().
+Result<void> record_missing(const fs::path& folder, const VerifyProgress& progress, FolderRecord& record) {
+  auto expected = expected_of_manifest(folder);
+  if (!expected) return forward(expected);
+  for (const Expected& one : *expected) {
+    if (record.find(one.file.name) != nullptr) continue;
+    RecordedFile file;
+    auto fault = fault_of(folder, one, file, [&](std::uint64_t n_done) {
+      return !progress || progress(one.file.name, n_done, one.file.n_bytes.value_or(n_done));
+    });
+    if (!fault) return forward(fault);
+    if (!fault->empty()) {
+      return fail(ErrorCode::corrupt_file,
+                  fmt::format("\"{}\": {}", (folder / one.file.name).string(), *fault));
+    }
+    record.put(std::move(file));
+  }
+  record.complete = true;
+  return {};
+}
+
+}  // namespace
+
+Result<void> record_folder(const fs::path& folder, const VerifyProgress& progress) {
+  if (::access(folder.c_str(), W_OK) != 0) return {};
+  const auto lock = FolderLock::take(folder);
+  if (!lock) return std::unexpected(lock.error());
+  auto known = read_record(folder);
+  if (!known) return forward(known);
+  if (*known && !(*known)->is_partial()) return {};
+  FolderRecord record = known->value_or(FolderRecord{});
+  const std::size_t n_before = record.files.size();
+  auto done = record_missing(folder, progress, record);
+  if (record.files.size() == n_before && !record.complete) return done;
+  if (auto written = write_record(folder, record); !written) return written;
+  return done;
+}
+
 Result<VerifyReport> verify_folder(const fs::path& folder, const VerifyProgress& progress) {
   auto record = read_record(folder);
   if (!record) return forward(record);
   std::vector<Expected> expected;
-  if (*record) {
+  const bool is_recorded = *record && !(*record)->is_partial();
+  if (is_recorded) {
     for (const RecordedFile& file : (*record)->files) expected.push_back({.file = file});
   } else {
     auto from_manifest = expected_of_manifest(folder);
     if (!from_manifest) return forward(from_manifest);
     expected = std::move(*from_manifest);
+    for (Expected& one : expected) {
+      const RecordedFile* known = *record ? (*record)->find(one.file.name) : nullptr;
+      if (known != nullptr) one.file = *known;
+    }
   }
   FolderRecord fresh{.complete = true};
   VerifyReport report{.n_files = expected.size()};
@@ -119,10 +165,10 @@ Result<VerifyReport> verify_folder(const fs::path& folder, const VerifyProgress&
     if (!fault->empty()) report.faults.push_back({one.file.name, std::move(*fault)});
     fresh.put(std::move(file));
   }
-  if (*record && !(*record)->complete && report.faults.empty()) {
+  if (is_recorded && !(*record)->complete && report.faults.empty()) {
     report.faults.push_back({"the download", "It has not ended yet."});
   }
-  if (!*record && report.faults.empty()) {
+  if (!is_recorded && report.faults.empty()) {
     const auto written = write_record(folder, fresh);
     report.newly_recorded = written.has_value();
     if (!written) report.not_recorded = written.error().text;

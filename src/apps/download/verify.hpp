@@ -34,4 +34,9 @@ using VerifyProgress =
 // corrupt_file for a record or manifest that cannot be read; io.
 Result<VerifyReport> verify_folder(const std::filesystem::path& folder, const VerifyProgress& progress);
 
+// Makes the record of a folder that has none or a partial one, as verify_folder() does, but no file is read again that
+// the record knows. What was hashed before `progress` ended the work is kept for the next time. Nothing is read where
+// nothing could be written. Errors: those of verify_folder(); corrupt_file when a file is not as the manifest says.
+Result<void> record_folder(const std::filesystem::path& folder, const VerifyProgress& progress);
+
 }  // namespace ztvm::app

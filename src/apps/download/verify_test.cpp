@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "apps/download/background_record.hpp"
 #include "apps/download/download.hpp"
 #include "test_hub.hpp"
 
@@ -104,6 +105,74 @@ TEST_F(VerifyTest, HoldsAFolderWithoutARecordAgainstItsManifest) {
   ASSERT_EQ(report.faults.size(), 1u);
   EXPECT_NE(report.faults[0].why.find("It has md5 "), std::string::npos) << report.faults[0].why;
   EXPECT_FALSE(report.newly_recorded);
+  EXPECT_FALSE(std::filesystem::exists(record_path(folder())));
+}
+
+TEST_F(VerifyTest, ALoadRecordsWhatVerifyHoldsTheFolderTo) {
+  std::filesystem::remove(record_path(folder()));
+  BackgroundRecord(folder()).wait();
+  const auto record = read_record(folder());
+  ASSERT_TRUE(record && *record);
+  EXPECT_TRUE((*record)->complete);
+  EXPECT_EQ((*record)->find("params_shard_0.bin")->sha256,
+            sha256_of(as_bytes(hub_.get("params_shard_0.bin"))));
+  EXPECT_TRUE(verify().faults.empty());
+  damage("params_shard_1.bin");
+  ASSERT_EQ(verify().faults.size(), 1u);
+  EXPECT_NE(verify().faults[0].why.find("It has sha256 "), std::string::npos);
+}
+
+TEST_F(VerifyTest, ARecordThatEndedEarlyGoesOn) {
+  std::filesystem::remove(record_path(folder()));
+  // Ends before the last shard.
+  const auto until_last = [](std::string_view name, std::uint64_t, std::uint64_t) {
+    return name != "params_shard_1.bin";
+  };
+  EXPECT_FALSE(record_folder(folder(), until_last));
+  const auto partial = read_record(folder());
+  ASSERT_TRUE(partial && *partial);
+  EXPECT_TRUE((*partial)->is_partial());
+  EXPECT_EQ((*partial)->files.size(), 4u);
+  EXPECT_FALSE(is_incomplete(folder()));  // a model like any other
+
+  std::vector<std::string> read;
+  const auto note = [&](std::string_view name, std::uint64_t, std::uint64_t) {
+    read.emplace_back(name);
+    return true;
+  };
+  ASSERT_TRUE(record_folder(folder(), note));
+  EXPECT_EQ(read, std::vector<std::string>{"params_shard_1.bin"});
+  EXPECT_TRUE((*read_record(folder()))->complete);
+  ASSERT_TRUE(record_folder(folder(), note));
+  EXPECT_EQ(read.size(), 1u);  // nothing is left to read
+}
+
+TEST_F(VerifyTest, APartialRecordCounts) {
+  std::filesystem::remove(record_path(folder()));
+  EXPECT_FALSE(record_folder(folder(), [](std::string_view name, std::uint64_t, std::uint64_t) {
+    return name != "params_shard_1.bin";
+  }));
+  damage("tokenizer.json");
+  const VerifyReport report = verify();
+  ASSERT_EQ(report.faults.size(), 1u);
+  EXPECT_EQ(report.faults[0].name, "tokenizer.json");
+  EXPECT_FALSE(report.newly_recorded);
+}
+
+TEST_F(VerifyTest, ADamagedFileIsNotRecordedByALoad) {
+  std::filesystem::remove(record_path(folder()));
+  damage("params_shard_0.bin");
+  const auto recorded = record_folder(folder(), {});
+  ASSERT_FALSE(recorded);
+  EXPECT_NE(recorded.error().text.find("params_shard_0.bin\": It has md5 "), std::string::npos)
+      << recorded.error().text;
+  EXPECT_EQ((*read_record(folder()))->find("params_shard_0.bin"), nullptr);
+}
+
+TEST_F(VerifyTest, AFolderThatCannotBeWrittenToStaysAsItIs) {
+  std::filesystem::remove(record_path(folder()));
+  std::filesystem::create_directory(record_path(folder()).string() + ".new");  // in the way, also of root
+  BackgroundRecord(folder()).wait();
   EXPECT_FALSE(std::filesystem::exists(record_path(folder())));
 }
 

@@ -172,8 +172,8 @@ void add_mixed_kinds(std::vector<KernelCase>& cases) {
   }
 }
 
-// One row and rows of four weights: the CPU set's fast form, which unrolls a weight row. Short rows, because it
-// compiles for seconds; the true shapes are the long ones.
+// One row and rows of four weights: the CPU set's fast form, which unrolls a weight row and takes matrices from 2^17
+// elements. Short rows, because it compiles long; the true shapes are the long ones.
 void add_one_row(std::vector<KernelCase>& cases) {
   for (const QuantKind kind : {QuantKind::q8, QuantKind::q4}) {
     const auto add = [&](Epilogue epilogue, std::uint32_t n_weight_rows, std::uint32_t dim, bool quick) {
@@ -181,15 +181,17 @@ void add_one_row(std::vector<KernelCase>& cases) {
           make_case({.kind = kind, .epilogue = epilogue, .n_weight_rows = n_weight_rows, .dim = dim},
                     "one row", quick));
     };
-    add(Epilogue::store, 4, 32, false);
-    add(Epilogue::store_f32, 100, 96, true);
-    add(Epilogue::store, 20, 224, false);
-    add(Epilogue::swiglu, 40, 96, true);
-    add(Epilogue::add_residual, 12, 64, false);
-    add(Epilogue::store, 8, 800, false);  // more than one op unrolls, and no residual to add up in
+    add(Epilogue::store, 4100, 32, false);
+    add(Epilogue::store_f32, 1372, 96, true);
+    add(Epilogue::store, 596, 224, false);
+    add(Epilogue::swiglu, 1376, 96, true);
+    add(Epilogue::add_residual, 2052, 64, false);
+    add(Epilogue::add_residual, 172, 800, false);
+    add(Epilogue::store, 172, 800, false);  // more than one op unrolls, and no residual to add up in
+    add(Epilogue::store, 100, 96, false);   // too small
     cases.push_back(make_case({.kind = kind,
                                .epilogue = Epilogue::store_f32,
-                               .n_weight_rows = 52,
+                               .n_weight_rows = 4120,
                                .dim = 96,
                                .n_rows = 3,
                                .max_rows = 4,

@@ -16,12 +16,16 @@ struct Rows4 {
 
 // Groups of a weight row that one op unrolls: more compile for ever, fewer cost a dispatch.
 constexpr std::uint32_t k_max_chunk_groups = 24;
+// Smaller matrices take the plain form: unrolled ones compile for 70 to 90 ms at each start, and cost no time worth it.
+constexpr std::uint64_t k_min_elements = 1u << 17;
 
 // Whether the fast form fits: an exact grid, and a residual to add up in when the row is cut.
 std::optional<Rows4> plan_rows4(const gpu::Recording& recording, const Matmul& args, const MatrixPart& part) {
   const bool has_form = part.kind == QuantKind::q4 || part.kind == QuantKind::q8;
   const bool one_row = recording.max_rows == 1 || args.rows == Rows::last;
-  if (!recording.target.cpu || !has_form || !one_row || part.n_rows % 4 != 0) return std::nullopt;
+  const bool is_large = std::uint64_t{part.n_rows} * args.weights.dim >= k_min_elements;
+  if (!recording.target.cpu || !has_form || !one_row || !is_large || part.n_rows % 4 != 0)
+    return std::nullopt;
   const std::uint32_t n_groups = args.weights.dim / k_quant_group;
   Rows4 plan = {.n_chunks = div_up(n_groups, k_max_chunk_groups)};
   if (plan.n_chunks > 1 && args.epilogue != Epilogue::add_residual) return std::nullopt;

@@ -43,8 +43,7 @@ IntegerForm choose_integer_form(const MatmulShape& shape) {
   IntegerForm form;
   const std::uint32_t n_weight_rows = shape.n_out * (shape.epilogue == Epilogue::swiglu ? 2 : 1);
   // Few rows: smaller workgroups, so that every core has some.
-  while (form.workgroup > 64 && n_weight_rows / 4 * form.lanes < 264 * form.workgroup)
-    form.workgroup /= 2;
+  while (form.workgroup > 64 && n_weight_rows / 4 * form.lanes < 264 * form.workgroup) form.workgroup /= 2;
   return form;
 }
 

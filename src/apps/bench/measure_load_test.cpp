@@ -1,0 +1,40 @@
+// The figures of a tiny model's load hold together.
+#include "apps/bench/measure_load.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "apps/bench/page_cache.hpp"
+
+namespace ztvm::app {
+namespace {
+
+TEST(MeasureLoad, CountsWhatATinyModelReads) {
+  const char* adapter = std::getenv("ZTVM_TEST_ADAPTER");
+  if (!open_device(engine::Backend::gpu, adapter == nullptr ? "" : adapter)) GTEST_SKIP() << "no adapter";
+  const std::string folder = ZTVM_SOURCE_DIR "/tests/golden/qwen36/model";
+  const auto figures =
+      measure_load({.model = folder, .adapter = adapter == nullptr ? "" : adapter}, /*repeat=*/2);
+  ASSERT_TRUE(figures) << figures.error().text;
+  EXPECT_GT(figures->n_weight_bytes, 1u << 20);
+  EXPECT_LE(figures->n_weight_bytes, figures->n_file_bytes);
+  EXPECT_GT(figures->n_reads, 100u);
+  EXPECT_EQ(figures->cold.load_bytes_per_s.values.size(), 2u);
+  EXPECT_EQ(figures->warm.plain_bytes_per_s.values.size(), 2u);
+  EXPECT_GT(figures->warm.ratio(), 0.0);
+  EXPECT_GT(figures->peak_bytes, figures->peak_weights_bytes);
+}
+
+TEST(PageCache, IsToldForAFileThatWasRead) {
+  const std::filesystem::path files[] = {ZTVM_SOURCE_DIR "/tests/golden/phi3/model/tokenizer.json"};
+  const auto file = FileSource::open(files[0]);
+  ASSERT_TRUE(file);
+  std::vector<std::byte> bytes(file->n_bytes());
+  ASSERT_TRUE(file->read(0, bytes));
+  EXPECT_EQ(cached_share(files).value(), 1.0);
+  EXPECT_TRUE(drop_cached(files));  // what is dropped is the system's choice
+}
+
+}  // namespace
+}  // namespace ztvm::app

@@ -1,0 +1,21 @@
+#include "apps/cli/bench_json.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace ztvm::app {
+
+Json samples_json(const Samples& samples) {
+  return {{"median", samples.median()}, {"spread", samples.spread()}, {"values", samples.values}};
+}
+
+Result<void> write_bench_json(const std::string& path, const Json& json) {
+  std::ofstream out(path, std::ios::binary);
+  out << dump_json(json) << '\n';
+  if (out.flush()) return {};
+  return fail(ErrorCode::io, fmt::format("Cannot write \"{}\".", path));
+}
+
+}  // namespace ztvm::app

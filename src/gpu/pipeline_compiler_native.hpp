@@ -1,0 +1,48 @@
+#pragma once
+// Compiles pipelines on several threads: drivers take from milliseconds (out of their cache) to seconds for each.
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gpu/webgpu_handles.hpp"
+
+namespace ztvm::gpu {
+
+struct PipelineJob {
+  std::string label;
+  std::string wgsl;
+  PipelineLayoutPtr layout;
+  PipelinePtr pipeline;  // once it is done
+  bool is_done = false;  // guarded by the compiler
+};
+
+class PipelineCompiler {
+ public:
+  PipelineCompiler(WGPUDevice device, AdapterKind kind) : device_(device), kind_(kind) {}
+  PipelineCompiler(const PipelineCompiler&) = delete;
+  PipelineCompiler& operator=(const PipelineCompiler&) = delete;
+  // Drops what has not begun, waits for what has.
+  ~PipelineCompiler();
+
+  // Borrows the job until it is done. A failure goes to the device's errors.
+  void start(PipelineJob& job);
+  bool is_done(const PipelineJob& job) const;
+  void wait(const PipelineJob& job) const;
+
+ private:
+  void work();
+
+  WGPUDevice device_;
+  AdapterKind kind_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  std::deque<PipelineJob*> jobs_;
+  bool ends_ = false;
+  std::size_t n_idle_ = 0;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace ztvm::gpu
