@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints "PASSED FAILED SKIPPED" of one report: GoogleTest's JSON or node's TAP. Fails if no case ran."""
+"""Prints "PASSED FAILED SKIPPED" of a report: a list of GoogleTest's JSON, or node's TAP. Fails if no case ran."""
 import json
 import re
 import sys
@@ -7,8 +7,8 @@ import sys
 
 def count_gtest(text: str) -> tuple[int, int, int]:
     passed = failed = skipped = 0
-    for suite in json.loads(text)["testsuites"]:
-        for case in suite["testsuite"]:
+    for shard in json.loads(text):
+        for case in (case for suite in shard["testsuites"] for case in suite["testsuite"]):
             if case.get("failures"):
                 failed += 1
             elif case["status"] != "RUN" or case["result"] == "SKIPPED":
