@@ -76,10 +76,10 @@ class EngineImpl final : public Engine {
   }
   Result<std::vector<float>> compute_logits(std::span<const std::uint32_t> ids,
                                             const HiddenSink& sink) override;
-  Result<std::vector<KernelTime>> profile_decode(std::uint32_t depth) override {
+  Result<std::vector<KernelTime>> profile_pass(std::uint32_t n_rows, std::uint32_t depth) override {
     if (auto r = require_ready(); !r) return forward(r);
     session_->forget();
-    return engine::profile_decode(device_, *model_, std::min(depth, model_->context - 1));
+    return engine::profile_pass(device_, *model_, n_rows, depth);
   }
   std::span<const std::uint32_t> prompt_ids() const override { return prompt_ids_; }
   Timings timings() const override { return timings_; }

@@ -33,12 +33,12 @@ struct EngineOptions {
   gpu::LockstepReport* report = nullptr;  // filled by lockstep, outlives the engine
 };
 
-// What one kind of op takes of a decoded token, see engine/profile.hpp.
+// What one kind of op takes of a pass, see engine/profile.hpp.
 struct KernelTime {
   std::string name;           // of the op, without its layer
-  std::uint32_t n_ops = 0;    // dispatches a token
-  double ms = 0.0;            // a token, all of them
-  std::uint64_t n_bytes = 0;  // of weights that they read a token
+  std::uint32_t n_ops = 0;    // dispatches a pass
+  double ms = 0.0;            // a pass, all of them
+  std::uint64_t n_bytes = 0;  // of weights that they need a pass
 };
 
 // How a model with random weights differs from the published shape.
@@ -124,8 +124,8 @@ class Engine {
   virtual Result<std::vector<float>> compute_logits(std::span<const std::uint32_t> ids,
                                                     const HiddenSink& sink) = 0;
 
-  // Time of each kind of op of a token decoded at position `depth`. Blocks: natively only, on a GPU.
-  virtual Result<std::vector<KernelTime>> profile_decode(std::uint32_t depth) = 0;
+  // Time of each kind of op of a pass, see engine/profile.hpp. Blocks: natively only, on a GPU.
+  virtual Result<std::vector<KernelTime>> profile_pass(std::uint32_t n_rows, std::uint32_t depth) = 0;
 
   virtual std::span<const std::uint32_t> prompt_ids() const = 0;
   virtual Timings timings() const = 0;

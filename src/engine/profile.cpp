@@ -19,9 +19,10 @@ std::string without_layer(const std::string& name) {
   return space == std::string::npos ? name : name.substr(space + 1);
 }
 
-// The ops of one decoded token, in order.
-gpu::Recording record_token(const Model& model, const model::Weights& weights) {
-  gpu::Recording token = model.decoder.record_body(weights, model.buffers, 1).recording;
+// The ops of a pass, in order; of a decoded token the head and its choice, too.
+gpu::Recording record_pass(const Model& model, const model::Weights& weights, std::uint32_t n_rows) {
+  gpu::Recording token = model.decoder.record_body(weights, model.buffers, n_rows).recording;
+  if (n_rows > 1) return token;
   for (gpu::Recording rest :
        {model.decoder.record_head(weights, model.buffers), model.decoder.record_argmax(model.buffers)}) {
     std::ranges::move(rest.ops, std::back_inserter(token.ops));
@@ -35,20 +36,21 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-// Median microseconds of each op over some tokens at one position.
-Result<std::vector<double>> time_token(gpu::Device& device, const Model& model,
-                                       const gpu::Recording& recording, std::uint32_t depth) {
-  constexpr int k_warm_up = 3;
-  constexpr int k_tokens = 15;
+// Median microseconds of each op over some passes at one position.
+Result<std::vector<double>> time_pass(gpu::Device& device, const Model& model,
+                                      const gpu::Recording& recording, std::uint32_t depth) {
+  constexpr int k_warm_up = 5;
+  constexpr int k_passes = 15;
+  const std::uint32_t n_rows = recording.max_rows;
   gpu::PipelineCache pipelines(device);
   const gpu::Plan plan(device, pipelines, recording);
   std::vector<gpu::Command> commands;
-  plan.append(commands, 1, 0, plan.n_ops());
+  plan.append(commands, n_rows, 0, plan.n_ops());
   std::vector<std::vector<double>> samples(recording.ops.size());
   const model::State state = model.decoder.state(model.buffers);
-  const std::uint32_t token = 1;
-  for (int i = 0; i < k_warm_up + k_tokens; ++i) {
-    write_rows(device, state, {.position = depth}, std::span(&token, 1));
+  const std::vector<std::uint32_t> tokens(n_rows, 1);
+  for (int i = 0; i < k_warm_up + k_passes; ++i) {
+    write_rows(device, state, {.position = depth}, tokens);
     auto us = device.time(commands);
     if (!us) return forward(us);
     for (std::size_t op = 0; op < us->size() && i >= k_warm_up; ++op) samples[op].push_back((*us)[op]);
@@ -60,10 +62,13 @@ Result<std::vector<double>> time_token(gpu::Device& device, const Model& model,
 
 }  // namespace
 
-Result<std::vector<KernelTime>> profile_decode(gpu::Device& device, const Model& model, std::uint32_t depth) {
+Result<std::vector<KernelTime>> profile_pass(gpu::Device& device, const Model& model, std::uint32_t n_rows,
+                                             std::uint32_t depth) {
+  n_rows = std::min(n_rows, model.decoder.options().max_rows);
+  depth = std::min(depth, model.context - n_rows);
   const model::Weights weights(model.weights, model.buffers);
-  const gpu::Recording recording = record_token(model, weights);
-  auto us = time_token(device, model, recording, depth);
+  const gpu::Recording recording = record_pass(model, weights, n_rows);
+  auto us = time_pass(device, model, recording, depth);
   if (!us) return forward(us);
 
   std::map<gpu::BufferId, std::uint64_t> weight_bytes;

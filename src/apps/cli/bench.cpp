@@ -82,10 +82,10 @@ void print_figures(const BenchFigures& figures, const LoadedModel& model) {
   }
 }
 
-void print_profile(std::span<const engine::KernelTime> times, double stream_gb_per_s) {
+void print_profile(std::string_view pass, std::span<const engine::KernelTime> times, double stream_gb_per_s) {
   double total = 0.0;
   for (const engine::KernelTime& time : times) total += time.ms;
-  print_now(fmt::format("\n{:<26} {:>5} {:>10} {:>9} {:>7} {:>9} {:>9}\n", "op", "n", "ms/token", "us each",
+  print_now(fmt::format("\n{:<26} {:>5} {:>10} {:>9} {:>7} {:>9} {:>9}\n", pass, "n", "ms/pass", "us each",
                         "share", "GB/s", "of stream"));
   for (const engine::KernelTime& time : times) {
     const double gb_per_s = static_cast<double>(time.n_bytes) / time.ms / 1e6;
@@ -135,12 +135,21 @@ Result<LoadedModel> open(BenchCommand command) {
                                 : open_random(command);
 }
 
+struct Profile {
+  std::vector<engine::KernelTime> prefill;
+  std::vector<engine::KernelTime> decode;  // at the last depth
+};
+
 // On a device of its own, because timestamps slow some drivers.
-Result<std::vector<engine::KernelTime>> profile(BenchCommand command) {
+Result<Profile> profile(BenchCommand command) {
   command.model.timestamps = true;
   auto model = open(command);
   if (!model) return forward(model);
-  return model->engine->profile_decode(command.bench.depths.back());
+  auto prefill = model->engine->profile_pass(command.bench.prompt_tokens, 0);
+  if (!prefill) return forward(prefill);
+  auto decode = model->engine->profile_pass(1, command.bench.depths.back());
+  if (!decode) return forward(decode);
+  return Profile{.prefill = std::move(*prefill), .decode = std::move(*decode)};
 }
 
 int bench(const BenchCommand& command) {
@@ -158,8 +167,10 @@ int bench(const BenchCommand& command) {
     model->device.reset();
     auto times = profile(command);
     if (!times) return report(times.error());
-    print_profile(*times, figures->stream_gb_per_s);
-    json["kernels"] = profile_json(*times);
+    print_profile("prefill", times->prefill, figures->stream_gb_per_s);
+    print_profile("decode", times->decode, figures->stream_gb_per_s);
+    json["prefill_kernels"] = profile_json(times->prefill);
+    json["kernels"] = profile_json(times->decode);
   }
   if (command.json.empty()) return k_exit_ok;
   auto written = write_bench_json(command.json, json);

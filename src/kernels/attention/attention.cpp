@@ -1,7 +1,6 @@
 #include "kernels/attention/attention.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "kernels/attention/attention_split.hpp"
@@ -27,7 +26,7 @@ CpuGroup cpu_group(const AttentionShape& shape, std::uint32_t max_rows) {
 gpu::Program make_program(const gpu::Recording& recording, const AttentionShape& shape) {
   const gpu::Target& target = recording.target;
   gpu::Program program = {
-      .body = target.cpu ? "attention_cpu" : "attention_gpu",
+      .body = target.cpu ? "attention_cpu" : "attention_rows",
       .parts = {"step", "kv_pages"},
       .consts = {gpu::const_u32("N_HEADS", shape.n_heads), gpu::const_u32("N_KV_HEADS", shape.n_kv_heads),
                  gpu::const_u32("HEAD_DIM", shape.head_dim),
@@ -38,15 +37,15 @@ gpu::Program make_program(const gpu::Recording& recording, const AttentionShape&
     program.consts.push_back(gpu::const_u32("HEADS", group.n_heads));
     program.consts.push_back(gpu::const_u32("ROWS", group.n_rows));
     program.consts.push_back(gpu::const_u32("WORKGROUP", round_up(shape.head_dim / 4, k_lanes)));
-  } else {
-    program.consts.push_back(gpu::const_u32("WORKGROUP", std::max(64u, std::bit_ceil(shape.head_dim))));
-    program.parts.push_back(target.subgroups ? "reduce_subgroup" : "reduce_workgroup");
   }
   return program;
 }
 
 gpu::Grid make_grid(const gpu::Recording& recording, const AttentionShape& shape) {
-  if (!recording.target.cpu) return {.x = shape.n_heads, .rows_axis = gpu::Grid::Axis::y};
+  if (!recording.target.cpu) {
+    constexpr std::uint32_t k_queries = 8;  // QUERIES of attention_rows
+    return {.x = shape.n_heads, .rows_axis = gpu::Grid::Axis::y, .rows_per_workgroup = k_queries};
+  }
   const CpuGroup group = cpu_group(shape, recording.max_rows);
   return {.x = shape.n_heads / group.n_heads,
           .rows_axis = gpu::Grid::Axis::y,

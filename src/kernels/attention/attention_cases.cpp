@@ -67,6 +67,8 @@ std::vector<KernelCase> attention_cases() {
       make_case({{.n_heads = 2, .n_kv_heads = 1, .head_dim = 256}, 4095, 1, 1}, "wide heads, long", false),
       make_case({{.n_heads = 16, .n_kv_heads = 1, .head_dim = 32}, 20, 2, 3}, "many heads share keys", false),
       make_case({k_smollm2, 127, 3, 3}, "block border", false),
+      make_case({{.n_heads = 8, .n_kv_heads = 2, .head_dim = 128}, 59, 21, 32},
+                "rows on both sides of a block", false),
       make_case({{.n_heads = 32, .n_kv_heads = 32, .head_dim = 96}, 100, 3, 4}, "Phi-3", false),
       make_case({{.n_heads = 16, .n_kv_heads = 8, .head_dim = 128}, 130, 2, 2}, "Qwen3", false),
       make_case({{.n_heads = 8, .n_kv_heads = 2, .head_dim = 256}, 300, 3, 3}, "wide heads", false),

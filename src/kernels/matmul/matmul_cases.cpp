@@ -221,8 +221,11 @@ void add_norms(std::vector<KernelCase>& cases) {
          .n_parts = 2},
         "last", true);
     add({.n_weight_rows = 21, .dim = 96, .n_rows = 5, .max_rows = 6}, "rows", false);
-    for (const Fill fill : {Fill::outliers, Fill::zeros, Fill::denormals})
-      add({.n_weight_rows = 24, .dim = 128, .x = fill}, "hard values", false);
+    using Hard = std::pair<Fill, std::string_view>;
+    for (const auto& [fill, what] : {Hard{Fill::outliers, "outliers"}, Hard{Fill::zeros, "zeros"},
+                                     Hard{Fill::denormals, "denormals"}}) {
+      add({.n_weight_rows = 24, .dim = 128, .x = fill}, what, false);
+    }
   }
 }
 
