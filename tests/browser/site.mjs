@@ -36,7 +36,7 @@ export async function startSite(folders) {
     site.requests.push(`${request.method} ${path}`);
     if (site.intercept(request, response)) return;
     const prefix = prefixes.find((start) => path.startsWith(start));
-    const file = join(folders[prefix], path.slice(prefix.length) || 'index.html');
+    const file = join(folders[prefix], path.slice(prefix.length).replace(/(^|\/)$/, '$1index.html'));
     const found = await stat(file).catch(() => undefined);
     if (!found?.isFile()) {
       response.writeHead(404).end();
@@ -44,8 +44,14 @@ export async function startSite(folders) {
     }
     sendFile(request, response, file, found, site.strangers);
   });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  site.url = `http://127.0.0.1:${server.address().port}`;
+  let port = 0;
+  /** After stop(), listens again at the same address. */
+  site.start = async () => {
+    await new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
+    ({ port } = server.address());
+  };
+  await site.start();
+  site.url = `http://127.0.0.1:${port}`;
   site.stop = () => {
     server.closeAllConnections();
     server.close();

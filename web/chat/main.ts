@@ -9,6 +9,7 @@ import { byId, formatAbout, formatBytes } from './dom.ts';
 import { AnswerView, showTurn, showTurns } from './messages.ts';
 import { askToPersist, describePlan, memoryWarning, storageWarning } from './memory.ts';
 import { askedContext, findModel, listModels, type SiteModel } from './models.ts';
+import { keepSite } from './offline.ts';
 import { connectSettings } from './settings_panel.ts';
 import { finalStats, speed } from './stats.ts';
 import { connectStored } from './stored_list.ts';
@@ -353,4 +354,5 @@ connectStored(
   },
 );
 restore();
+keepSite();
 void start();

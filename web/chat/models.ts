@@ -89,6 +89,6 @@ const hubUrl = ({ repo }: Known) => `https://huggingface.co/${repo}/resolve/main
 const weightsUrl = (alias: string) => siteUrl(`local-weights/${encodeURIComponent(alias)}/`);
 
 /** The site's folder is where the chat page is; import.meta.url would be in assets/. */
-function siteUrl(path: string): string {
+export function siteUrl(path: string): string {
   return new URL(path, new URL(document.body.dataset['site'] ?? './', location.href)).href;
 }

@@ -1,6 +1,7 @@
 // The validate page: choose a model, run the checks, read the table, copy the report.
 import { byId, formatBytes, make } from '../chat/dom.ts';
 import { findModel, listModels, type SiteModel } from '../chat/models.ts';
+import { keepSite } from '../chat/offline.ts';
 import { asEngineError } from '../errors.ts';
 import { checkGoldens, checkKernels, checkOps, describeAdapter } from './checks.ts';
 import { asText, facts, isFine, type Report, verdict } from './report.ts';
@@ -100,4 +101,5 @@ async function start(): Promise<void> {
   }
 }
 
+keepSite();
 void start();
