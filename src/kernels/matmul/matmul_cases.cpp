@@ -222,8 +222,8 @@ void add_norms(std::vector<KernelCase>& cases) {
         "last", true);
     add({.n_weight_rows = 21, .dim = 96, .n_rows = 5, .max_rows = 6}, "rows", false);
     using Hard = std::pair<Fill, std::string_view>;
-    for (const auto& [fill, what] : {Hard{Fill::outliers, "outliers"}, Hard{Fill::zeros, "zeros"},
-                                     Hard{Fill::denormals, "denormals"}}) {
+    for (const auto& [fill, what] :
+         {Hard{Fill::outliers, "outliers"}, Hard{Fill::zeros, "zeros"}, Hard{Fill::denormals, "denormals"}}) {
       add({.n_weight_rows = 24, .dim = 128, .x = fill}, what, false);
     }
   }
