@@ -25,7 +25,7 @@ struct ModelOptions {
   gpu::LockstepReport* report = nullptr;  // for Backend::lockstep
   // If set, the engine runs on what this makes of the device.
   std::function<std::unique_ptr<gpu::Device>(std::unique_ptr<gpu::Device>)> wrap_device;
-  bool record = true;                     // the hashes of its files, at the first load
+  bool record = true;  // the hashes of its files, at the first load
 };
 
 // The engine borrows the device, so it is declared after it and destroyed first.
