@@ -20,6 +20,7 @@ Result<Buffer> make_buffer(Device& device, std::uint64_t n_bytes, std::string_vi
 Result<std::vector<std::byte>> read_now(Device& device, BufferId buffer, std::uint64_t offset,
                                         std::uint64_t n_bytes) {
   bool done = false;
+  Result<void> polled;  // a failure of what ran before spoils the bytes, though they arrive
   Result<std::vector<std::byte>> result;
   device.read(buffer, offset, n_bytes, [&](Result<Bytes> bytes) {
     done = true;
@@ -31,8 +32,9 @@ Result<std::vector<std::byte>> read_now(Device& device, BufferId buffer, std::ui
   });
   // An error of poll() never drops a callback, so the references above stay valid until `done`.
   while (!done) {
-    if (auto polled = device.poll(true); !polled && !done) result = forward(polled);
+    if (auto now = device.poll(true); !now && polled) polled = std::move(now);
   }
+  if (!polled) return forward(polled);
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,8 +16,10 @@ struct PipelineJob {
   std::string label;
   std::string wgsl;
   PipelineLayoutPtr layout;
-  PipelinePtr pipeline;  // once it is done
-  bool is_done = false;  // guarded by the compiler
+  // Once it is done, which the compiler guards: the pipeline, or why there is none that could be used.
+  PipelinePtr pipeline;
+  std::optional<Error> error;
+  bool is_done = false;
 };
 
 class PipelineCompiler {
@@ -27,7 +30,7 @@ class PipelineCompiler {
   // Drops what has not begun, waits for what has.
   ~PipelineCompiler();
 
-  // Borrows the job until it is done. A failure goes to the device's errors.
+  // Borrows the job until it is done. A failure stays in the job.
   void start(PipelineJob& job);
   bool is_done(const PipelineJob& job) const;
   void wait(const PipelineJob& job) const;

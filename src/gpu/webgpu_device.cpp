@@ -70,7 +70,7 @@ class WebGpuDevice final : public Device {
   WGPUBuffer buffer(std::uint32_t id) const { return buffers_[id - 1].get(); }
   void encode(WGPUCommandEncoder encoder, std::span<const Command> commands, TimestampQueries* times) const;
   WGPUComputePipeline pipeline(std::uint32_t id) const;
-  void await_pipelines(std::span<const Command> commands) const;
+  bool await_pipelines(std::span<const Command> commands) const;
   WGPUSubmissionIndex finish_and_submit(EncoderPtr encoder);
   BufferPtr take_staging(std::uint64_t n_bytes, std::uint64_t& n_staging_bytes);
   void deliver(PendingRead read);
@@ -168,11 +168,17 @@ WGPUComputePipeline WebGpuDevice::pipeline(std::uint32_t id) const {
   return pipelines_[id - 1].job->pipeline.get();
 }
 
-void WebGpuDevice::await_pipelines(std::span<const Command> commands) const {
-  if (compiling_.empty()) return;
+// False when one of them has failed to compile: its error is stored, again if poll() has told it already.
+bool WebGpuDevice::await_pipelines(std::span<const Command> commands) const {
   for (const Command& command : commands) {
-    if (command.kind == Command::Kind::dispatch) compiler_.wait(*pipelines_[command.a - 1].job);
+    if (command.kind != Command::Kind::dispatch) continue;
+    const PipelineJob& job = *pipelines_[command.a - 1].job;
+    if (!compiling_.empty()) compiler_.wait(job);
+    if (!job.error) continue;
+    errors_->store(job.error->code, job.error->text);
+    return false;
   }
+  return true;
 }
 
 BindingsId WebGpuDevice::create_bindings(PipelineId pipeline, std::span<const BufferId> buffers) {
@@ -193,8 +199,8 @@ BindingsId WebGpuDevice::create_bindings(PipelineId pipeline, std::span<const Bu
 }
 
 void WebGpuDevice::submit(std::span<const Command> commands) {
-  await_pipelines(commands);
-  if (errors_->is_set()) return;  // recording with failed objects would only bury the first error
+  if (!await_pipelines(commands) || errors_->is_set())
+    return;  // recording with failed objects would only bury the first error
   EncoderPtr encoder(wgpuDeviceCreateCommandEncoder(device_.get(), nullptr));
   encode(encoder.get(), commands, nullptr);
   finish_and_submit(std::move(encoder));
@@ -229,10 +235,10 @@ void WebGpuDevice::encode(WGPUCommandEncoder encoder, std::span<const Command> c
 
 Result<std::vector<double>> WebGpuDevice::time(std::span<const Command> commands) {
   if (!has_timestamps_) return Device::time(commands);
-  await_pipelines(commands);
+  const bool ready = await_pipelines(commands);
   const auto n_dispatches = std::ranges::count(commands, Command::Kind::dispatch, &Command::kind);
   TimestampQueries times(device_.get(), static_cast<std::uint32_t>(n_dispatches) + 1);
-  if (const auto error = errors_->get()) return fail(error->code, error->text);
+  if (const auto error = errors_->get(); error || !ready) return fail(error->code, error->text);
   EncoderPtr encoder(wgpuDeviceCreateCommandEncoder(device_.get(), nullptr));
   encode(encoder.get(), commands, &times);
   times.resolve(encoder.get());
@@ -310,7 +316,11 @@ Result<void> WebGpuDevice::poll(bool wait) {
     if (wait && !compiling_.empty()) compiler_.wait(*compiling_.front());
     wgpuDevicePoll(device_.get(), false, nullptr);
   }
-  std::erase_if(compiling_, [this](const PipelineJob* job) { return compiler_.is_done(*job); });
+  std::erase_if(compiling_, [this](const PipelineJob* job) {
+    if (!compiler_.is_done(*job)) return false;
+    if (job->error) errors_->store(job->error->code, job->error->text);
+    return true;
+  });
   while (!reads_.empty() && reads_.front()->mapped) {
     PendingRead read = std::move(*reads_.front());
     reads_.pop_front();

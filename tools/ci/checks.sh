@@ -58,7 +58,10 @@ run_shards() {
     wait "${shards[shard]}" || status=$?
     cat "$report.$shard.log"
   done
-  printf '[%s,%s]\n' "$(<"$report.0")" "$(<"$report.1")" >"$report"
+  # A shard that died has left none, and the whole counts as failed.
+  if [[ -s $report.0 && -s $report.1 ]]; then
+    printf '[%s,%s]\n' "$(cat "$report.0")" "$(cat "$report.1")" >"$report"
+  fi
   rm -f "$report".[01] "$report".[01].log
   return "$status"
 }
