@@ -85,6 +85,20 @@ double Samples::spread() const {
   return (high - low) / median();
 }
 
+void append(Samples& all, const Samples& more) {
+  all.values.insert(all.values.end(), more.values.begin(), more.values.end());
+}
+
+void append(BenchFigures& all, const BenchFigures& more) {
+  all.stream_gb_per_s = std::max(all.stream_gb_per_s, more.stream_gb_per_s);
+  append(all.prefill.tokens_per_s, more.prefill.tokens_per_s);
+  append(all.prefill.ttft_ms, more.prefill.ttft_ms);
+  for (std::size_t i = 0; i < all.decode.size(); ++i) {
+    append(all.decode[i].tokens_per_s, more.decode[i].tokens_per_s);
+    append(all.decode[i].total_tokens_per_s, more.decode[i].total_tokens_per_s);
+  }
+}
+
 Result<double> measure_stream(gpu::Device& device) {
   const gpu::Target target = gpu::choose_target(device.caps());
   const std::uint64_t wanted = target.cpu ? 64ull << 20 : 1ull << 30;
@@ -118,7 +132,11 @@ Result<double> measure_stream(gpu::Device& device) {
 }
 
 Result<BenchFigures> measure(MeteredDevice& device, engine::Engine& engine, const BenchOptions& options) {
-  BenchFigures figures;
+  BenchFigures figures = {.adapter = device.caps().adapter,
+                          .driver = device.caps().driver,
+                          .kernels = {},
+                          .prefill = {},
+                          .decode = {}};
   auto stream = measure_stream(device);
   if (!stream) return forward(stream);
   figures.stream_gb_per_s = *stream / 1e9;

@@ -24,6 +24,9 @@ struct Samples {
   double spread() const;  // (largest - smallest) / median
 };
 
+// Adds the values of `more` behind those of `all`.
+void append(Samples& all, const Samples& more);
+
 struct PrefillFigure {
   std::uint32_t n_tokens = 0;
   Samples tokens_per_s;  // the first answer token included
@@ -39,10 +42,16 @@ struct DecodeFigure {
 };
 
 struct BenchFigures {
+  std::string adapter;
+  std::string driver;
+  std::string kernels;           // the kernel set
   double stream_gb_per_s = 0.0;  // a streaming read in the same run
   PrefillFigure prefill;
   std::vector<DecodeFigure> decode;
 };
+
+// Adds the figures of another run of the same options.
+void append(BenchFigures& all, const BenchFigures& more);
 
 // Errors: of the device; a context that is too short for a depth.
 Result<BenchFigures> measure(MeteredDevice& device, engine::Engine& engine, const BenchOptions& options);

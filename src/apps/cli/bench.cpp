@@ -6,11 +6,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "apps/bench/measure.hpp"
+#include "apps/bench/comparison.hpp"
 #include "apps/cli/bench_json.hpp"
 #include "apps/cli/bench_load.hpp"
+#include "apps/cli/bench_report.hpp"
 #include "apps/cli/terminal.hpp"
 #include "apps/clock.hpp"
+#include "apps/model_catalog.hpp"
 #include "engine/true_shapes.hpp"
 
 namespace ztvm::app {
@@ -25,7 +27,15 @@ struct BenchCommand {
   std::string json;
   bool profile = false;
   bool load = false;
+  bool compare = false;
+  std::vector<std::string> peers;  // empty: bench/peers
+  std::uint32_t n_rounds = 3;
+  std::uint32_t peer_limit_s = 300;
+  bool compares() const { return compare || !peers.empty(); }
 };
+
+// A line each on stderr, so that a log tells where the time went.
+void print_progress(const std::string& text) { fmt::print(stderr, "{}\n", text); }
 
 std::unique_ptr<gpu::Device> metered(std::unique_ptr<gpu::Device> device) {
   return std::make_unique<MeteredDevice>(std::move(device));
@@ -43,10 +53,6 @@ Result<LoadedModel> open_random(const BenchCommand& command) {
   return LoadedModel{.device = std::move(*device), .engine = std::move(*engine)};
 }
 
-std::string figure(const Samples& samples, std::string_view unit) {
-  return fmt::format("{:9.1f} {} (spread {:.0f} %)", samples.median(), unit, 100.0 * samples.spread());
-}
-
 // A rate above what the memory gives is a fault of the measurement, never a result.
 Result<void> check_roofline(const BenchFigures& figures) {
   for (const DecodeFigure& decode : figures.decode) {
@@ -62,69 +68,6 @@ Result<void> check_roofline(const BenchFigures& figures) {
             decode.depth, gb_per_s, figures.stream_gb_per_s));
   }
   return {};
-}
-
-void print_figures(const BenchFigures& figures, const LoadedModel& model) {
-  const gpu::Caps& caps = model.device->caps();
-  print_now(fmt::format("{}, {}\nstream       {:9.1f} GB/s\nprefill {:4} {}, first token after {:.1f} ms\n",
-                        caps.adapter, caps.driver, figures.stream_gb_per_s, figures.prefill.n_tokens,
-                        figure(figures.prefill.tokens_per_s, "tokens/s"), figures.prefill.ttft_ms.median()));
-  for (const DecodeFigure& decode : figures.decode) {
-    const double gb_per_s = decode.tokens_per_s.median() * static_cast<double>(decode.bytes_per_token) / 1e9;
-    print_now(fmt::format(
-        "decode @{:<4} {}, {:.1f} in all, {:.2f} GB a token, {:.0f} GB/s = {:.1f} % of the stream\n",
-        decode.depth, figure(decode.tokens_per_s, "tokens/s"), decode.total_tokens_per_s.median(),
-        static_cast<double>(decode.bytes_per_token) / 1e9, gb_per_s,
-        100.0 * gb_per_s / figures.stream_gb_per_s));
-    print_now(fmt::format(
-        "             {} dispatches and {} submits a token, {:.3f} ms of the host in them\n",
-        decode.host_per_token.n_dispatches, decode.host_per_token.n_submits, decode.host_per_token.ms));
-  }
-}
-
-void print_profile(std::string_view pass, std::span<const engine::KernelTime> times, double stream_gb_per_s) {
-  double total = 0.0;
-  for (const engine::KernelTime& time : times) total += time.ms;
-  print_now(fmt::format("\n{:<26} {:>5} {:>10} {:>9} {:>7} {:>9} {:>9}\n", pass, "n", "ms/pass", "us each",
-                        "share", "GB/s", "of stream"));
-  for (const engine::KernelTime& time : times) {
-    const double gb_per_s = static_cast<double>(time.n_bytes) / time.ms / 1e6;
-    print_now(fmt::format("{:<26} {:>5} {:>10.4f} {:>9.2f} {:>6.1f}%", time.name, time.n_ops, time.ms,
-                          1000.0 * time.ms / time.n_ops, 100.0 * time.ms / total));
-    print_now(time.n_bytes < (1u << 20)
-                  ? "\n"
-                  : fmt::format(" {:>9.0f} {:>8.1f}%\n", gb_per_s, 100.0 * gb_per_s / stream_gb_per_s));
-  }
-  print_now(fmt::format("{:<26} {:>5} {:>10.4f}\n", "all", "", total));
-}
-
-Json figures_json(const BenchFigures& figures, const LoadedModel& model) {
-  const gpu::Caps& caps = model.device->caps();
-  Json json{{"adapter", caps.adapter},
-            {"driver", caps.driver},
-            {"stream_gb_per_s", figures.stream_gb_per_s},
-            {"prefill",
-             {{"n_tokens", figures.prefill.n_tokens},
-              {"tokens_per_s", samples_json(figures.prefill.tokens_per_s)},
-              {"ttft_ms", samples_json(figures.prefill.ttft_ms)}}},
-            {"decode", Json::array()}};
-  for (const DecodeFigure& decode : figures.decode) {
-    json["decode"].push_back({{"depth", decode.depth},
-                              {"tokens_per_s", samples_json(decode.tokens_per_s)},
-                              {"total_tokens_per_s", samples_json(decode.total_tokens_per_s)},
-                              {"bytes_per_token", decode.bytes_per_token},
-                              {"dispatches_per_token", decode.host_per_token.n_dispatches},
-                              {"submits_per_token", decode.host_per_token.n_submits},
-                              {"host_ms_per_token", decode.host_per_token.ms}});
-  }
-  return json;
-}
-
-Json profile_json(std::span<const engine::KernelTime> times) {
-  Json json = Json::array();
-  for (const engine::KernelTime& time : times)
-    json.push_back({{"name", time.name}, {"n_ops", time.n_ops}, {"ms", time.ms}, {"n_bytes", time.n_bytes}});
-  return json;
 }
 
 MeteredDevice& meter(const LoadedModel& model) { return static_cast<MeteredDevice&>(*model.device); }
@@ -152,19 +95,65 @@ Result<Profile> profile(BenchCommand command) {
   return Profile{.prefill = std::move(*prefill), .decode = std::move(*decode)};
 }
 
+// Opens the model anew, so that nothing of ours is on the device while a peer runs.
+Result<BenchFigures> measure_once(const BenchCommand& command) {
+  auto model = open(command);
+  if (!model) return forward(model);
+  auto figures = measure(meter(*model), *model->engine, command.bench);
+  if (!figures) return figures;
+  figures->kernels = gpu::describe(command.model.target.value_or(gpu::choose_target(model->device->caps())));
+  return figures;
+}
+
+Result<CompareOptions> compare_options(const BenchCommand& command) {
+  auto peers = find_peers(command.peers);
+  if (!peers) return forward(peers);
+  CompareOptions options = {
+      .task = {.model = {}, .random = command.random, .n_layers = command.n_layers, .bench = command.bench},
+      .peers = std::move(*peers),
+      .n_rounds = command.n_rounds,
+      .limits = {.seconds = static_cast<double>(command.peer_limit_s), .interrupted = take_interrupt},
+      .on_progress = print_progress};
+  if (command.model.model.empty()) return options;
+  auto path = resolve_model(command.model.model, model_roots());
+  if (!path) return forward(path);
+  options.task.model = path->path.string();
+  return options;
+}
+
+// Measures, and prints and stores what came out.
+Result<BenchFigures> measure_and_report(const BenchCommand& command, Json& json) {
+  const auto measure_ours = [&command] { return measure_once(command); };
+  BenchFigures figures;
+  std::optional<Comparison> comparison;
+  if (command.compares()) {
+    auto options = compare_options(command);
+    if (!options) return forward(options);
+    catch_interrupts();
+    auto compared = compare(*options, measure_ours, figures);
+    if (!compared) return forward(compared);
+    comparison = std::move(*compared);
+  } else {
+    auto measured = measure_ours();
+    if (!measured) return measured;
+    figures = std::move(*measured);
+  }
+  if (auto sane = check_roofline(figures); !sane) return forward(sane);
+  print_figures(figures);
+  json = figures_json(figures);
+  if (comparison) {
+    print_comparison(*comparison);
+    json["comparison"] = comparison_json(*comparison);
+  }
+  return figures;
+}
+
 int bench(const BenchCommand& command) {
   if (command.load) return bench_load(command.model, command.bench.repeat, command.json);
-  auto model = open(command);
-  if (!model) return report(model.error());
-  auto figures = measure(meter(*model), *model->engine, command.bench);
+  Json json;
+  auto figures = measure_and_report(command, json);
   if (!figures) return report(figures.error());
-  if (auto sane = check_roofline(*figures); !sane) return report(sane.error());
-  print_figures(*figures, *model);
-  Json json = figures_json(*figures, *model);
   if (command.profile) {
-    // Closed first: two of a large model may not fit the adapter.
-    model->engine.reset();
-    model->device.reset();
     auto times = profile(command);
     if (!times) return report(times.error());
     print_profile("prefill", times->prefill, figures->stream_gb_per_s);
@@ -175,6 +164,24 @@ int bench(const BenchCommand& command) {
   if (command.json.empty()) return k_exit_ok;
   auto written = write_bench_json(command.json, json);
   return written ? k_exit_ok : report(written.error());
+}
+
+void add_compare_options(CLI::App& command, BenchCommand& options) {
+  command.add_flag("--compare", options.compare,
+                   "Take peers (other engines on this machine) in turn with our own measurement");
+  command
+      .add_option(
+          "--peer", options.peers,
+          "Compare with this one: a folder of peer_*.py (default: bench/peers), one of them, or a command "
+          "line; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("PEER");
+  command.add_option("--rounds", options.n_rounds, "With --compare: turns of each")
+      ->check(whole_number(1, 100))
+      ->capture_default_str();
+  command.add_option("--peer-limit", options.peer_limit_s, "Seconds after which a peer's turn is stopped")
+      ->check(whole_number(1, 86400))
+      ->capture_default_str();
 }
 
 }  // namespace
@@ -205,6 +212,7 @@ void add_bench_command(CLI::App& program, Action& action) {
       .add_flag("--load", options->load,
                 "Instead: how fast weights come onto the device, beside a plain read of their files")
       ->excludes(random);
+  add_compare_options(command, *options);
   add_context_option(command, options->model.context);
   command.add_option("--adapter", options->model.adapter, "Part of an adapter's name");
   add_kernels_option(command, options->model.target);

@@ -1,0 +1,21 @@
+#pragma once
+// What `zerotvm bench` prints of a measurement, and what it stores of it in --json.
+#include <span>
+#include <string_view>
+
+#include "apps/bench/comparison.hpp"
+#include "apps/bench/measure.hpp"
+#include "base/json.hpp"
+#include "engine/engine.hpp"
+
+namespace ztvm::app {
+
+void print_figures(const BenchFigures& figures);
+void print_profile(std::string_view pass, std::span<const engine::KernelTime> times, double stream_gb_per_s);
+void print_comparison(const Comparison& comparison);
+
+Json figures_json(const BenchFigures& figures);
+Json profile_json(std::span<const engine::KernelTime> times);
+Json comparison_json(const Comparison& comparison);
+
+}  // namespace ztvm::app
