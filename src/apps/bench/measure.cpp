@@ -11,12 +11,19 @@
 namespace ztvm::app {
 namespace {
 
-// Ids that differ from call to call in their first token, so that no prefix is reused.
-std::vector<std::uint32_t> fresh_prompt(std::uint32_t n_tokens, std::uint32_t number) {
-  std::vector<std::uint32_t> ids;
-  for (std::uint32_t i = 0; i < n_tokens; ++i) ids.push_back(10 + (number * 131 + i * 7919) % 397);
-  return ids;
-}
+// Prompts of which each differs from the one before in its first token, so that no prefix is reused.
+class Prompts {
+ public:
+  std::vector<std::uint32_t> next(std::uint32_t n_tokens) {
+    ++number_;
+    std::vector<std::uint32_t> ids;
+    for (std::uint32_t i = 0; i < n_tokens; ++i) ids.push_back(10 + (number_ * 131 + i * 7919) % 397);
+    return ids;
+  }
+
+ private:
+  std::uint32_t number_ = 0;
+};
 
 Result<engine::Timings> run(engine::Engine& engine, const std::vector<std::uint32_t>& ids,
                             std::uint32_t n_tokens) {
@@ -29,11 +36,21 @@ Result<engine::Timings> run(engine::Engine& engine, const std::vector<std::uint3
   }
 }
 
-Result<PrefillFigure> measure_prefill(engine::Engine& engine, const BenchOptions& options) {
+// As run(), with nothing of the prompt in the cache.
+Result<engine::Timings> run_uncached(engine::Engine& engine, const std::vector<std::uint32_t>& ids,
+                                     std::uint32_t n_tokens) {
+  auto timings = run(engine, ids, n_tokens);
+  if (!timings || timings->n_reused_tokens == 0) return timings;
+  return fail(ErrorCode::device,
+              fmt::format("{} of {} prompt tokens were still cached, so the measurement is wrong.",
+                          timings->n_reused_tokens, ids.size()));
+}
+
+Result<PrefillFigure> measure_prefill(engine::Engine& engine, Prompts& prompts, const BenchOptions& options) {
   PrefillFigure figure = {.n_tokens = options.prompt_tokens, .tokens_per_s = {}, .ttft_ms = {}};
   // One more, which warms up.
   for (std::uint32_t i = 0; i <= options.repeat; ++i) {
-    auto timings = run(engine, fresh_prompt(options.prompt_tokens, i), 1);
+    auto timings = run_uncached(engine, prompts.next(options.prompt_tokens), 1);
     if (!timings) return forward(timings);
     if (i == 0) continue;
     figure.ttft_ms.values.push_back(timings->prefill_ms);
@@ -42,20 +59,19 @@ Result<PrefillFigure> measure_prefill(engine::Engine& engine, const BenchOptions
   return figure;
 }
 
-Result<DecodeFigure> measure_decode(MeteredDevice& device, engine::Engine& engine, std::uint32_t depth,
-                                    const BenchOptions& options) {
-  DecodeFigure figure = {.depth = depth,
-                         .tokens_per_s = {},
-                         .total_tokens_per_s = {},
-                         .bytes_per_token = 0,
-                         .host_per_token = {}};
-  const auto prompt = fresh_prompt(std::max(depth, 1u), 1000 + depth);
-  for (std::uint32_t i = 0; i <= options.repeat; ++i) {
+// The first run takes in the prompt, as any other after measure_prefill(): its time to the first token counts. The others
+// find it in the cache, so that a great depth costs its prefill once.
+Result<DecodeFigure> measure_decode(MeteredDevice& device, engine::Engine& engine,
+                                    const std::vector<std::uint32_t>& prompt, const BenchOptions& options) {
+  DecodeFigure figure;
+  auto first = run_uncached(engine, prompt, options.gen_tokens + 1);
+  if (!first) return forward(first);
+  figure.ttft_ms.values.push_back(first->prefill_ms);
+  for (std::uint32_t i = 0; i < options.repeat; ++i) {
     device.take_cost();
     auto timings = run(engine, prompt, options.gen_tokens + 1);
     if (!timings) return forward(timings);
-    if (i == 0) continue;
-    // Every run but the first finds its prompt in the cache, so that its passes are single tokens.
+    // All its passes are single tokens.
     const HostCost cost = device.take_cost();
     const std::uint64_t n_passes = options.gen_tokens + 1;
     figure.host_per_token = {.n_submits = cost.n_submits / n_passes,
@@ -63,10 +79,10 @@ Result<DecodeFigure> measure_decode(MeteredDevice& device, engine::Engine& engin
                              .ms = cost.ms / static_cast<double>(n_passes)};
     figure.tokens_per_s.values.push_back(1000.0 * options.gen_tokens / timings->decode_ms);
     figure.total_tokens_per_s.values.push_back(1000.0 * (options.gen_tokens + 1) /
-                                               (timings->prefill_ms + timings->decode_ms));
+                                               (first->prefill_ms + timings->decode_ms));
   }
   const auto plan = engine.memory_plan();
-  const std::uint64_t mean_position = depth + options.gen_tokens / 2;
+  const std::uint64_t mean_position = prompt.size() + options.gen_tokens / 2;
   figure.bytes_per_token = plan->decode_weights_bytes + plan->kv_cache_bytes / plan->context * mean_position;
   return figure;
 }
@@ -95,6 +111,7 @@ void append(BenchFigures& all, const BenchFigures& more) {
   append(all.prefill.ttft_ms, more.prefill.ttft_ms);
   for (std::size_t i = 0; i < all.decode.size(); ++i) {
     append(all.decode[i].tokens_per_s, more.decode[i].tokens_per_s);
+    append(all.decode[i].ttft_ms, more.decode[i].ttft_ms);
     append(all.decode[i].total_tokens_per_s, more.decode[i].total_tokens_per_s);
   }
 }
@@ -140,12 +157,14 @@ Result<BenchFigures> measure(MeteredDevice& device, engine::Engine& engine, cons
   auto stream = measure_stream(device);
   if (!stream) return forward(stream);
   figures.stream_gb_per_s = *stream / 1e9;
-  auto prefill = measure_prefill(engine, options);
+  Prompts prompts;
+  auto prefill = measure_prefill(engine, prompts, options);
   if (!prefill) return forward(prefill);
   figures.prefill = std::move(*prefill);
   for (const std::uint32_t depth : options.depths) {
-    auto decode = measure_decode(device, engine, depth, options);
+    auto decode = measure_decode(device, engine, prompts.next(std::max(depth, 1u)), options);
     if (!decode) return forward(decode);
+    decode->depth = depth;
     figures.decode.push_back(std::move(*decode));
   }
   return figures;

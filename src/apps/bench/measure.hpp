@@ -36,9 +36,11 @@ struct PrefillFigure {
 struct DecodeFigure {
   std::uint32_t depth = 0;     // tokens before the first that is generated
   Samples tokens_per_s;        // after the first token
-  Samples total_tokens_per_s;  // with what comes before the first token
+  Samples ttft_ms;             // until the first token, nothing of the prompt cached: once a run
+  Samples total_tokens_per_s;  // all tokens of the answer, over the time with ttft_ms
   std::uint64_t bytes_per_token = 0;
   HostCost host_per_token;
+  double gb_per_s() const { return tokens_per_s.median() * static_cast<double>(bytes_per_token) / 1e9; }
 };
 
 struct BenchFigures {

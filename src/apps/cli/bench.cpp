@@ -56,7 +56,7 @@ Result<LoadedModel> open_random(const BenchCommand& command) {
 // A rate above what the memory gives is a fault of the measurement, never a result.
 Result<void> check_roofline(const BenchFigures& figures) {
   for (const DecodeFigure& decode : figures.decode) {
-    const double gb_per_s = decode.tokens_per_s.median() * static_cast<double>(decode.bytes_per_token) / 1e9;
+    const double gb_per_s = decode.gb_per_s();
     // Models that fit a cache may exceed the memory's rate; the stream is of a buffer that does not.
     constexpr std::uint64_t k_cache_bytes = 256u << 20;
     if (gb_per_s <= figures.stream_gb_per_s || decode.bytes_per_token < k_cache_bytes) continue;
@@ -141,6 +141,9 @@ Result<BenchFigures> measure_and_report(const BenchCommand& command, Json& json)
   if (auto sane = check_roofline(figures); !sane) return forward(sane);
   print_figures(figures);
   json = figures_json(figures);
+  json["model"] = command.random.empty() ? command.model.model : command.random + " with random weights";
+  if (command.n_layers != 0) json["n_layers"] = command.n_layers;
+  json["n_gen_tokens"] = command.bench.gen_tokens;
   if (comparison) {
     print_comparison(*comparison);
     json["comparison"] = comparison_json(*comparison);

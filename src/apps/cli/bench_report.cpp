@@ -29,12 +29,13 @@ void print_figures(const BenchFigures& figures) {
       figures.adapter, figures.driver, figures.kernels, figures.stream_gb_per_s, figures.prefill.n_tokens,
       figure(figures.prefill.tokens_per_s, "tokens/s"), figures.prefill.ttft_ms.median()));
   for (const DecodeFigure& decode : figures.decode) {
-    const double gb_per_s = decode.tokens_per_s.median() * static_cast<double>(decode.bytes_per_token) / 1e9;
+    print_now(fmt::format("decode @{:<4} {}, {:.2f} GB a token, {:.0f} GB/s = {:.1f} % of the stream\n",
+                          decode.depth, figure(decode.tokens_per_s, "tokens/s"),
+                          static_cast<double>(decode.bytes_per_token) / 1e9, decode.gb_per_s(),
+                          100.0 * decode.gb_per_s() / figures.stream_gb_per_s));
     print_now(fmt::format(
-        "decode @{:<4} {}, {:.1f} in all, {:.2f} GB a token, {:.0f} GB/s = {:.1f} % of the stream\n",
-        decode.depth, figure(decode.tokens_per_s, "tokens/s"), decode.total_tokens_per_s.median(),
-        static_cast<double>(decode.bytes_per_token) / 1e9, gb_per_s,
-        100.0 * gb_per_s / figures.stream_gb_per_s));
+        "             {:9.1f} tokens/s with the prompt's time, nothing cached; first token after {:.1f} ms\n",
+        decode.total_tokens_per_s.median(), decode.ttft_ms.median()));
     print_now(fmt::format(
         "             {} dispatches and {} submits a token, {:.3f} ms of the host in them\n",
         decode.host_per_token.n_dispatches, decode.host_per_token.n_submits, decode.host_per_token.ms));
@@ -96,7 +97,10 @@ Json figures_json(const BenchFigures& figures) {
     json["decode"].push_back({{"depth", decode.depth},
                               {"tokens_per_s", samples_json(decode.tokens_per_s)},
                               {"total_tokens_per_s", samples_json(decode.total_tokens_per_s)},
+                              {"ttft_ms", samples_json(decode.ttft_ms)},
                               {"bytes_per_token", decode.bytes_per_token},
+                              {"gb_per_s", decode.gb_per_s()},
+                              {"share_of_stream", decode.gb_per_s() / figures.stream_gb_per_s},
                               {"dispatches_per_token", decode.host_per_token.n_dispatches},
                               {"submits_per_token", decode.host_per_token.n_submits},
                               {"host_ms_per_token", decode.host_per_token.ms}});
