@@ -25,6 +25,7 @@ struct BenchCommand {
   BenchOptions bench;
   std::string depths_text = "0,128,2048";
   std::string json;
+  std::string plot;
   bool profile = false;
   bool load = false;
   bool compare = false;
@@ -121,11 +122,9 @@ Result<CompareOptions> compare_options(const BenchCommand& command) {
   return options;
 }
 
-// Measures, and prints and stores what came out.
-Result<BenchFigures> measure_and_report(const BenchCommand& command, Json& json) {
+Result<void> measure_all(const BenchCommand& command, BenchFigures& figures,
+                         std::optional<Comparison>& comparison) {
   const auto measure_ours = [&command] { return measure_once(command); };
-  BenchFigures figures;
-  std::optional<Comparison> comparison;
   if (command.compares()) {
     auto options = compare_options(command);
     if (!options) return forward(options);
@@ -135,38 +134,73 @@ Result<BenchFigures> measure_and_report(const BenchCommand& command, Json& json)
     comparison = std::move(*compared);
   } else {
     auto measured = measure_ours();
-    if (!measured) return measured;
+    if (!measured) return forward(measured);
     figures = std::move(*measured);
   }
-  if (auto sane = check_roofline(figures); !sane) return forward(sane);
-  print_figures(figures);
-  json = figures_json(figures);
-  json["model"] = command.random.empty() ? command.model.model : command.random + " with random weights";
+  return check_roofline(figures);
+}
+
+std::string model_name(const BenchCommand& command) {
+  return command.random.empty() ? command.model.model : command.random + " with random weights";
+}
+
+// What a run leaves behind.
+struct Report {
+  BenchFigures figures;
+  std::optional<Comparison> comparison;
+  std::optional<Profile> profile;
+};
+
+Json report_json(const BenchCommand& command, const Report& all) {
+  Json json = figures_json(all.figures);
+  json["model"] = model_name(command);
   if (command.n_layers != 0) json["n_layers"] = command.n_layers;
   json["n_gen_tokens"] = command.bench.gen_tokens;
-  if (comparison) {
-    print_comparison(*comparison);
-    json["comparison"] = comparison_json(*comparison);
+  if (all.comparison) json["comparison"] = comparison_json(*all.comparison);
+  if (all.profile) {
+    json["prefill_kernels"] = profile_json(all.profile->prefill);
+    json["kernels"] = profile_json(all.profile->decode);
   }
-  return figures;
+  return json;
+}
+
+std::string report_svg(const BenchCommand& command, const Report& all) {
+  Plot plot = plot_of(all.figures, all.comparison ? &*all.comparison : nullptr);
+  plot.title = fmt::format("{}: decode", model_name(command));
+  if (all.profile) {
+    plot.bars = plot_bars(all.profile->decode);
+    plot.bars_title = fmt::format("Kernels of a token at depth {}", command.bench.depths.back());
+  }
+  return plot_svg(plot);
+}
+
+Result<void> write_files(const BenchCommand& command, const Report& all) {
+  if (!command.json.empty()) {
+    if (auto written = write_bench_json(command.json, report_json(command, all)); !written) return written;
+  }
+  return command.plot.empty() ? Result<void>{} : write_bench_text(command.plot, report_svg(command, all));
+}
+
+Result<void> measure_and_report(const BenchCommand& command) {
+  Report all;
+  if (auto measured = measure_all(command, all.figures, all.comparison); !measured) return measured;
+  print_figures(all.figures);
+  if (all.comparison) print_comparison(*all.comparison);
+  // Now, lest a profile that fails takes the figures along, and again with it.
+  auto written = write_files(command, all);
+  if (!written || !command.profile) return written;
+  auto times = profile(command);
+  if (!times) return forward(times);
+  print_profile("prefill", times->prefill, all.figures.stream_gb_per_s);
+  print_profile("decode", times->decode, all.figures.stream_gb_per_s);
+  all.profile = std::move(*times);
+  return write_files(command, all);
 }
 
 int bench(const BenchCommand& command) {
   if (command.load) return bench_load(command.model, command.bench.repeat, command.json);
-  Json json;
-  auto figures = measure_and_report(command, json);
-  if (!figures) return report(figures.error());
-  if (command.profile) {
-    auto times = profile(command);
-    if (!times) return report(times.error());
-    print_profile("prefill", times->prefill, figures->stream_gb_per_s);
-    print_profile("decode", times->decode, figures->stream_gb_per_s);
-    json["prefill_kernels"] = profile_json(times->prefill);
-    json["kernels"] = profile_json(times->decode);
-  }
-  if (command.json.empty()) return k_exit_ok;
-  auto written = write_bench_json(command.json, json);
-  return written ? k_exit_ok : report(written.error());
+  auto done = measure_and_report(command);
+  return done ? k_exit_ok : report(done.error());
 }
 
 void add_compare_options(CLI::App& command, BenchCommand& options) {
@@ -210,6 +244,8 @@ void add_bench_command(CLI::App& program, Action& action) {
   command.add_option("--repeat", options->bench.repeat, "Measurements of each figure")
       ->check(whole_number(1, 1000));
   command.add_option("--json", options->json, "File for all figures");
+  command.add_option("--plot", options->plot,
+                     "SVG file: decode against depth, and with --profile each kernel beside the stream");
   command.add_flag("--profile", options->profile, "Also time each kind of op, at the last depth");
   command
       .add_flag("--load", options->load,

@@ -11,11 +11,15 @@ Json samples_json(const Samples& samples) {
   return {{"median", samples.median()}, {"spread", samples.spread()}, {"values", samples.values}};
 }
 
-Result<void> write_bench_json(const std::string& path, const Json& json) {
+Result<void> write_bench_text(const std::string& path, std::string_view text) {
   std::ofstream out(path, std::ios::binary);
-  out << dump_json(json) << '\n';
+  out << text;
   if (out.flush()) return {};
   return fail(ErrorCode::io, fmt::format("Cannot write \"{}\".", path));
+}
+
+Result<void> write_bench_json(const std::string& path, const Json& json) {
+  return write_bench_text(path, dump_json(json) + "\n");
 }
 
 }  // namespace ztvm::app

@@ -1,6 +1,7 @@
 #pragma once
-// What the JSON files of `zerotvm bench` have in common.
+// What the files that `zerotvm bench` writes have in common.
 #include <string>
+#include <string_view>
 
 #include "apps/bench/measure.hpp"
 #include "base/json.hpp"
@@ -10,6 +11,7 @@ namespace ztvm::app {
 Json samples_json(const Samples& samples);
 
 // Errors: io.
+Result<void> write_bench_text(const std::string& path, std::string_view text);
 Result<void> write_bench_json(const std::string& path, const Json& json);
 
 }  // namespace ztvm::app

@@ -13,6 +13,9 @@ namespace {
 constexpr std::string_view k_footnote =
     "llama-bench chooses no token and copies the logits to the host instead; our decode includes the choice.";
 
+// Below that an op does something else than reading weights.
+constexpr std::uint64_t k_min_weight_bytes = 1u << 20;
+
 std::string cell(const Samples& samples) {
   return fmt::format("{:>10.1f} ({:>3.0f} %)", samples.median(), 100.0 * samples.spread());
 }
@@ -51,7 +54,7 @@ void print_profile(std::string_view pass, std::span<const engine::KernelTime> ti
     const double gb_per_s = static_cast<double>(time.n_bytes) / time.ms / 1e6;
     print_now(fmt::format("{:<26} {:>5} {:>10.4f} {:>9.2f} {:>6.1f}%", time.name, time.n_ops, time.ms,
                           1000.0 * time.ms / time.n_ops, 100.0 * time.ms / total));
-    print_now(time.n_bytes < (1u << 20)
+    print_now(time.n_bytes < k_min_weight_bytes
                   ? "\n"
                   : fmt::format(" {:>9.0f} {:>8.1f}%\n", gb_per_s, 100.0 * gb_per_s / stream_gb_per_s));
   }
@@ -148,6 +151,45 @@ Json comparison_json(const Comparison& comparison) {
     json["figures"].push_back(std::move(entry));
   }
   return json;
+}
+
+Plot plot_of(const BenchFigures& figures, const Comparison* comparison) {
+  Plot plot;
+  plot.subtitle = fmt::format("{}, {}, kernels {}", figures.adapter, figures.driver, figures.kernels);
+  plot.stream_gb_per_s = figures.stream_gb_per_s;
+  PlotSeries& ours =
+      plot.series.emplace_back(PlotSeries{.name = "Zero TVM", .depths = {}, .tokens_per_s = {}});
+  for (const DecodeFigure& decode : figures.decode) {
+    ours.depths.push_back(decode.depth);
+    ours.tokens_per_s.push_back(decode.tokens_per_s);
+  }
+  if (comparison == nullptr) return plot;
+  const std::vector<std::uint32_t> depths = ours.depths;
+  for (const PeerFigures& peer : comparison->peers) {
+    if (!peer.has_figures()) continue;
+    plot.series.push_back(
+        {.name = peer.name(), .depths = depths, .tokens_per_s = peer.answer.decode_tokens_per_s});
+  }
+  return plot;
+}
+
+std::vector<PlotBar> plot_bars(std::span<const engine::KernelTime> times) {
+  double total_ms = 0.0;
+  for (const engine::KernelTime& time : times) total_ms += time.ms;
+  std::vector<PlotBar> bars;
+  PlotBar others = {.name = "without weights", .gb_per_s = 0.0, .time_share = 0.0};
+  for (const engine::KernelTime& time : times) {
+    const double share = time.ms / total_ms;
+    if (time.n_bytes < k_min_weight_bytes) {
+      others.time_share += share;
+    } else {
+      bars.push_back({.name = time.name,
+                      .gb_per_s = static_cast<double>(time.n_bytes) / time.ms / 1e6,
+                      .time_share = share});
+    }
+  }
+  bars.push_back(std::move(others));
+  return bars;
 }
 
 }  // namespace ztvm::app

@@ -1,10 +1,12 @@
 #pragma once
-// What `zerotvm bench` prints of a measurement, and what it stores of it in --json.
+// What `zerotvm bench` prints of a measurement, and what it stores of it in --json and --plot.
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "apps/bench/comparison.hpp"
 #include "apps/bench/measure.hpp"
+#include "apps/bench/plot.hpp"
 #include "base/json.hpp"
 #include "engine/engine.hpp"
 
@@ -17,5 +19,10 @@ void print_comparison(const Comparison& comparison);
 Json figures_json(const BenchFigures& figures);
 Json profile_json(std::span<const engine::KernelTime> times);
 Json comparison_json(const Comparison& comparison);
+
+// Decode of ours and, unless null, of the peers; without a title and bars.
+Plot plot_of(const BenchFigures& figures, const Comparison* comparison);
+// Of the kernels that read weights, and one for all others together.
+std::vector<PlotBar> plot_bars(std::span<const engine::KernelTime> times);
 
 }  // namespace ztvm::app
