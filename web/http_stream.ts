@@ -25,9 +25,11 @@ export class HttpStream {
     private readonly onBytes: (nBytes: number) => void,
   ) {}
 
-  /** Asks the server for the file's length and version. */
-  async open(): Promise<void> {
-    await this.retrying(() => this.request(0, undefined));
+  /** Asks the server for the file's length and version, and for its start. */
+  async open(nStartBytes: number): Promise<void> {
+    await this.retrying(() => this.request(0, nStartBytes));
+    // Another origin may hide Content-Range; then only an answer with all of the file tells how long it is.
+    if (this.nBytes === 0) await this.retrying(() => this.request(0, undefined));
   }
 
   /** Another stream of the same file, which must still have the same length and version. */
@@ -35,6 +37,7 @@ export class HttpStream {
     const other = new HttpStream(this.url, this.expectedBytes, this.onBytes);
     other.nBytes = this.nBytes;
     other.version = this.version;
+    other.ranged = this.ranged;
     return other;
   }
 
@@ -127,6 +130,7 @@ export class HttpStream {
       throw new EngineError('corrupt_file', `${this.url} has ${total} bytes, expected ${expected}.`);
     }
     if (total === 0 && !expected) {
+      if (this.ranged && askUpTo !== undefined) return;
       throw new EngineError('network', `The server does not say how long ${this.url} is.`);
     }
     this.nBytes = total || expected!;

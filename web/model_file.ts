@@ -1,10 +1,11 @@
 // One file of a model: from this browser's storage, else from WebLLM's cache, else from a server and into storage on
 // the way. A piece from storage or cache is used only with the hash that it had when it was first read.
 import { EngineError } from './errors.ts';
-import { HttpFile } from './http_file.ts';
+import { HttpFile, type Receiver } from './http_file.ts';
 import { fetchWhole } from './http_whole.ts';
 import { sha256 } from './opfs.ts';
 import { pieceBytes, PieceLog } from './piece_log.ts';
+import { PieceMemory } from './piece_memory.ts';
 import { PieceStore } from './piece_store.ts';
 import { CachedFile, findCached } from './webllm_cache.ts';
 
@@ -32,6 +33,7 @@ export interface FileHost {
   readsAhead: boolean;
   /** Files are kept in storage. */
   keeps: boolean;
+  memory: PieceMemory;
   /** Says why they are not, and ends it. */
   stopKeeping(error: unknown): void;
 }
@@ -46,7 +48,10 @@ export class ModelFile {
   private http: HttpFile | undefined;
   /** All of it, fresh from a server. */
   private whole: Uint8Array | undefined;
-  private lastPiece: { index: number; bytes: Uint8Array } | undefined;
+  /** Pieces of which the host has heard. */
+  private readonly told = new Set<number>();
+  /** Pieces on their way into storage. */
+  private keeping: Promise<void> = Promise.resolve();
 
   private constructor(
     private readonly request: FileRequest,
@@ -79,16 +84,16 @@ export class ModelFile {
       const start = offset + at - index * pieceBytes;
       const part = (await this.piece(index)).subarray(start, start + nBytes - at);
       sink(part, at);
+      this.host.memory.take(this.request.url, index, part.length);
       at += part.length;
     }
   }
 
-  /** The engine reads another file now. True: this one is whole, stored and closed. */
+  /** The engine reads another file now; what is on its way still comes. True: this one is whole, stored and closed. */
   async rest(): Promise<boolean> {
-    this.http?.close();
-    this.lastPiece = undefined;
     this.whole = undefined;
-    if (this.store && !this.store.log.isWhole) return false;
+    await this.keeping;
+    if ((this.http || this.store) && !this.store?.log.isWhole) return false;
     await this.commit();
     this.close();
     return true;
@@ -96,11 +101,15 @@ export class ModelFile {
 
   /** Nothing more of the file will be asked for. */
   async commit(): Promise<void> {
+    this.http?.close();
+    await this.keeping;
     await this.store?.commit().catch((error: unknown) => this.stopKeeping(error));
   }
 
   /** The contents are no good: forgets what is stored of them, and what WebLLM has is not used again. */
   async evict(): Promise<void> {
+    this.http?.close();
+    await this.keeping;
     await this.store?.discard();
     await this.hashes?.remove();
     this.store = this.hashes = undefined;
@@ -111,7 +120,7 @@ export class ModelFile {
     this.http?.close();
     this.store?.close();
     this.hashes?.close();
-    this.store = this.hashes = this.cached = this.http = this.whole = this.lastPiece = undefined;
+    this.store = this.hashes = this.cached = this.http = this.whole = undefined;
   }
 
   private async find(): Promise<boolean> {
@@ -173,9 +182,10 @@ export class ModelFile {
   private async askAt(url: string): Promise<void> {
     const { wholeUpTo } = this.request;
     if (wholeUpTo === undefined) {
-      this.http = await HttpFile.open(url, this.request.nBytes, this.host.onBytes);
+      this.http = await HttpFile.open(url, this.request.nBytes, this.store !== undefined, this.receiver);
       this.nBytes = this.http.nBytes;
       await this.matchStore(this.http.version);
+      this.http.fetchStart(this.wanted);
       return;
     }
     const { bytes, version } = await fetchWhole(url, wholeUpTo, this.host.onBytes);
@@ -183,8 +193,10 @@ export class ModelFile {
     this.nBytes = bytes.length;
     await this.matchStore(version);
     for (let at = 0, index = 0; at < bytes.length; at += pieceBytes, ++index) {
-      await this.keep(index, bytes.subarray(at, at + pieceBytes));
+      this.told.add(index);
+      this.keep(index, bytes.subarray(at, at + pieceBytes));
     }
+    await this.keeping;
   }
 
   /** Goes on with what is stored of this very version of the file, else starts anew. */
@@ -207,18 +219,38 @@ export class ModelFile {
   }
 
   private async piece(index: number): Promise<Uint8Array> {
-    if (this.lastPiece?.index === index) return this.lastPiece.bytes;
-    let bytes = this.whole?.subarray(index * pieceBytes, (index + 1) * pieceBytes);
-    if (!bytes) {
-      bytes = (await this.store?.read(index)) ?? (await this.cachedPiece(index));
-      if (bytes) this.host.onBytes(bytes.length);
-    }
-    if (!bytes) {
-      bytes = await this.fetchPiece(index);
-      await this.keep(index, bytes);
-    }
-    this.lastPiece = { index, bytes };
+    const { memory } = this.host;
+    const { url } = this.request;
+    this.http?.fetchAhead(index, this.wanted);
+    const here = this.whole?.subarray(index * pieceBytes, (index + 1) * pieceBytes) ?? memory.get(url, index);
+    if (here) return here;
+    if (this.http?.isComing(index)) return this.http.piece(index, this.wanted);
+    if (this.told.has(index)) await this.keeping;
+    const bytes = (await this.store?.read(index)) ?? (await this.cachedPiece(index));
+    if (!bytes) return this.fetchPiece(index);
+    this.tell(index, bytes.length);
+    memory.put(url, index, bytes);
     return bytes;
+  }
+
+  /** A piece worth fetching before it is asked for. */
+  private readonly wanted = (index: number): boolean =>
+    this.host.readsAhead && !this.cached && !this.store?.has(index) && !this.told.has(index);
+
+  private readonly receiver: Receiver = {
+    onBytes: (nBytes) => this.host.onBytes(nBytes),
+    onPiece: (index, bytes) => {
+      this.told.add(index);
+      this.host.memory.put(this.request.url, index, bytes);
+      this.keep(index, bytes);
+    },
+  };
+
+  /** A piece that is read again does not count again. */
+  private tell(index: number, nBytes: number): void {
+    if (this.told.has(index)) return;
+    this.told.add(index);
+    this.host.onBytes(nBytes);
   }
 
   /** A piece of WebLLM's file, if it has the hash of the first time. */
@@ -237,15 +269,14 @@ export class ModelFile {
   }
 
   private async fetchPiece(index: number): Promise<Uint8Array> {
-    const wanted = (next: number) => this.host.readsAhead && !this.store?.has(next) && !this.cached;
-    if (this.http) return this.http.piece(index, wanted);
+    if (this.http) return this.fetchFrom(this.http, index);
     // A piece of a stored or cached file that is not there or no longer good.
     const { addresses } = this.request;
     const version = this.store?.log.identity.version ?? '';
     for (const [i, { url, place }] of addresses.entries()) {
-      const http = HttpFile.known(url, this.nBytes, version, this.host.onBytes);
+      const http = HttpFile.known(url, this.nBytes, version, this.receiver);
       try {
-        const bytes = await http.piece(index, wanted);
+        const bytes = await this.fetchFrom(http, index);
         this.http = http;
         this.place = place;
         return bytes;
@@ -260,8 +291,21 @@ export class ModelFile {
     throw new EngineError('internal', `Nobody has ${this.request.url}.`);
   }
 
-  private async keep(index: number, bytes: Uint8Array): Promise<void> {
-    await this.store?.write(index, bytes).catch((error: unknown) => this.stopKeeping(error));
+  private fetchFrom(http: HttpFile, index: number): Promise<Uint8Array> {
+    const piece = http.piece(index, this.wanted);
+    http.fetchAhead(index, this.wanted);
+    return piece;
+  }
+
+  /** Stores a piece when those before it are stored. */
+  private keep(index: number, bytes: Uint8Array): void {
+    this.keeping = this.keeping.then(async () => {
+      const { store } = this;
+      await store?.write(index, bytes).catch((error: unknown) => {
+        // A store that was closed meanwhile is not broken.
+        if (store === this.store) return this.stopKeeping(error);
+      });
+    });
   }
 
   /** Goes on without storage: the person gets their answers, and a note. */

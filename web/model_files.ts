@@ -2,6 +2,7 @@
 import type { ModelSource } from './api.ts';
 import { EngineError } from './errors.ts';
 import { type FileHost, type FileRequest, ModelFile, type Place } from './model_file.ts';
+import { PieceMemory } from './piece_memory.ts';
 
 /** A file that is read in one go. */
 export interface WholeFile {
@@ -33,7 +34,8 @@ export class ModelFiles {
   ) {
     this.url = new URL(source.url, location.href).href;
     this.isFolder = this.url.endsWith('/');
-    this.host = { onBytes, readsAhead: false, keeps: true, stopKeeping: (error) => this.stopKeeping(error) };
+    const stopKeeping = (error: unknown) => this.stopKeeping(error);
+    this.host = { onBytes, readsAhead: false, keeps: true, memory: new PieceMemory(), stopKeeping };
   }
 
   /** From now on files are read from start to end: pieces are fetched before they are asked for. */
@@ -75,6 +77,7 @@ export class ModelFiles {
   close(): void {
     for (const file of this.opened.values()) file.close();
     this.opened.clear();
+    this.host.memory.clear();
   }
 
   private async file(name: string, whole?: WholeFile): Promise<ModelFile | undefined> {

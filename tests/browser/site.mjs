@@ -25,11 +25,11 @@ const security = {
 
 /**
  * Serves `folders` ({'/': path, '/models/': path}; the longest prefix wins). The result's `requests` lists "METHOD path";
- * its `intercept(request, response)` may answer a request itself by returning true.
+ * its `intercept(request, response)` may answer a request itself by returning true; `sent` counts bytes by path.
  */
 export async function startSite(folders) {
   /** Origins other than its own that the pages may ask, and what is asked of this server. */
-  const site = { requests: [], intercept: () => false, strangers: [] };
+  const site = { requests: [], intercept: () => false, strangers: [], sent: new Map() };
   const prefixes = Object.keys(folders).sort((a, b) => b.length - a.length);
   const server = createServer(async (request, response) => {
     const path = normalize(decodeURIComponent(new URL(request.url, 'http://x').pathname));
@@ -42,7 +42,8 @@ export async function startSite(folders) {
       response.writeHead(404).end();
       return;
     }
-    sendFile(request, response, file, found, site.strangers);
+    const count = ({ length }) => site.sent.set(path, (site.sent.get(path) ?? 0) + length);
+    sendFile(request, response, file, found, site.strangers, count);
   });
   let port = 0;
   /** After stop(), listens again at the same address. */
@@ -63,7 +64,7 @@ export function etag({ size, mtimeMs }) {
   return `"${size}-${mtimeMs}"`;
 }
 
-function sendFile(request, response, file, found, strangers) {
+function sendFile(request, response, file, found, strangers, count) {
   const { size } = found;
   const policy = security['Content-Security-Policy'].replace("connect-src 'self'", ["connect-src 'self'", ...strangers].join(' '));
   const headers = {
@@ -77,7 +78,7 @@ function sendFile(request, response, file, found, strangers) {
   const range = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '');
   if (!range) {
     response.writeHead(200, { ...headers, 'Content-Length': size });
-    createReadStream(file).pipe(response);
+    createReadStream(file).on('data', count).pipe(response);
     return;
   }
   const start = Number(range[1]);
@@ -92,6 +93,6 @@ function sendFile(request, response, file, found, strangers) {
     'Content-Length': end - start + 1,
   });
   const stream = createReadStream(file, { start, end });
-  stream.pipe(response);
+  stream.on('data', count).pipe(response);
   response.on('close', () => stream.destroy());
 }
