@@ -1,8 +1,10 @@
-// The chat page as a person uses it, with the real model: one visit after another in the same browser profile.
+// The chat page as a person uses it, one visit after another in the same browser profile: first with the real model, then,
+// for what the model does not matter to, with a tiny one.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { openChromium } from './chromium.mjs';
-import { chatPages, golden, models, requireModel } from './paths.mjs';
+import { chatPages, golden, models, requireModel, tinyList, tinyModels } from './paths.mjs';
 import { startSite } from './site.mjs';
 
 const patience = { timeout: 120_000 };
@@ -10,7 +12,14 @@ let site, browser, page;
 
 before(async () => {
   requireModel();
-  site = await startSite({ '/': chatPages, '/models/': models });
+  site = await startSite({ '/': chatPages, '/models/': models, '/models/tiny/': tinyModels });
+  const { models: real } = JSON.parse(readFileSync(`${chatPages}models.json`, 'utf8'));
+  site.intercept = ({ url }, response) => {
+    if (url !== '/models.json') return false;
+    const list = { models: [...real, ...tinyList(['llama']).models] };
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(list));
+    return true;
+  };
   browser = await openChromium();
   page = browser.pages()[0];
 });
@@ -81,7 +90,7 @@ test('a first question loads the model, shows the download, and streams the answ
 });
 
 test('the page stays responsive while the model answers', async () => {
-  await setMaxTokens(24);
+  await setMaxTokens(8);
   await page.evaluate(() => {
     globalThis.longestGapMs = 0;
     let lastMs = performance.now();
@@ -105,12 +114,25 @@ test('Escape stops an answer, keeps its text, and the next question is answered'
   await answered(nAnswers);
   assert.match(await lastAnswer().locator('.stats').textContent(), /stopped$/);
   assert.notEqual((await lastAnswer().locator('.body').textContent()).trim(), '');
-  await setMaxTokens(8);
+  await setMaxTokens(2);
   await askAndWait('And now?');
-  assert.match(await lastAnswer().locator('.stats').textContent(), /8 tokens · cut at the longest answer allowed$/);
+  assert.match(await lastAnswer().locator('.stats').textContent(), /2 tokens · cut at the longest answer allowed$/);
+});
+
+test('New chat empties the conversation for good, and another model is chosen', async () => {
+  await page.click('#new-chat');
+  assert.equal(await page.locator('.turn').count(), 0);
+  await page.selectOption('#model', 'tiny-llama');
+  await reached('idle');
+  await page.reload();
+  await reached('idle');
+  assert.equal(await page.inputValue('#model'), 'tiny-llama');
+  assert.equal(await page.locator('.turn').count(), 0);
+  assert.ok(await page.isVisible('#welcome'));
 });
 
 test('a reload keeps the conversation and loads the model from this browser', async () => {
+  await askAndWait('Once upon a time');
   const before = await page.locator('#messages').innerText();
   site.requests.length = 0;
   await page.reload();
@@ -129,15 +151,6 @@ test('a lost device is explained, and the engine comes back with the conversatio
   assert.equal(await page.locator('.turn').count(), nTurns);
   await askAndWait('Hello?');
   assert.equal(await page.locator('.turn').count(), nTurns + 2);
-});
-
-test('New chat empties the conversation for good', async () => {
-  await page.click('#new-chat');
-  assert.equal(await page.locator('.turn').count(), 0);
-  await page.reload();
-  await reached('ready');
-  assert.equal(await page.locator('.turn').count(), 0);
-  assert.ok(await page.isVisible('#welcome'));
 });
 
 test('a model that writes HTML, scripts and pictures harms nothing', async () => {

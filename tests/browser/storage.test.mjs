@@ -67,7 +67,7 @@ function breakOff(request, response, nSent) {
     'Content-Range': `bytes ${start}-${content.length - 1}/${content.length}`,
     'Content-Length': content.length - start,
   });
-  response.write(content.subarray(start, start + nSent), () => setTimeout(() => response.destroy(), 500));
+  response.write(content.subarray(start, start + nSent), () => setTimeout(() => response.destroy(), 200));
   return true;
 }
 

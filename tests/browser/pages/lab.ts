@@ -3,6 +3,7 @@ import wasmUrl from '../../../build/wasm/zerotvm.wasm?url';
 import { openDevice } from '../../../web/adapter.ts';
 import type { GenerateRequest, ModelSource } from '../../../web/api.ts';
 import { EngineClient } from '../../../web/client.ts';
+import { Engine } from '../../../web/engine.ts';
 import { asEngineError } from '../../../web/errors.ts';
 import { deleteStored, listStored } from '../../../web/stored_models.ts';
 import { GpuBench } from './gpu_bench.ts';
@@ -22,17 +23,21 @@ function runStorage(job: StorageJob): Promise<unknown> {
   });
 }
 
+/** `onlyBegin` leaves when the prompt's ids are known. */
+type LabRequest = GenerateRequest & { onlyBegin?: boolean };
+
 /** Loads a model, answers each request, and gives back all ids and texts, or the error's code and text. */
-async function generateAll(source: ModelSource, requests: GenerateRequest[], options = {}): Promise<unknown> {
+async function generateAll(source: ModelSource, requests: LabRequest[], options = {}): Promise<unknown> {
   try {
     const client = await EngineClient.create(new URL(wasmUrl, location.href));
     const plan = await client.open(source, options, () => {});
     const loaded = await client.load(() => {});
     const answers = [];
-    for (const request of requests) {
+    for (const { onlyBegin, ...request } of requests) {
       const answer = { promptIds: [] as number[], ids: [] as number[], text: '', finish: '', timings: {} };
       for await (const event of client.generate(request)) {
         if (event.type === 'begin') answer.promptIds = event.promptIds;
+        if (onlyBegin) break;
         if (event.type === 'text') {
           answer.ids.push(...event.ids);
           answer.text += event.text;
@@ -49,6 +54,59 @@ async function generateAll(source: ModelSource, requests: GenerateRequest[], opt
   }
 }
 
+interface GoldenPrompt {
+  ids: number[];
+  nTokens: number;
+}
+
+/** An engine in this thread: of each prompt the logits of its last token, and what follows greedily. */
+async function probeModel(source: ModelSource, prompts: GoldenPrompt[]): Promise<{ logits: number[]; ids: number[] }[]> {
+  const made = rememberBuffers();
+  const engine = await Engine.create(new URL(wasmUrl, location.href));
+  try {
+    await engine.open(source, {}, () => {});
+    await engine.load(() => {});
+    const results = [];
+    for (const { ids, nTokens } of prompts) {
+      await follow(engine, ids, 1);
+      const logits = await contents(engine.device, made.buffers.get('logits')!);
+      results.push({ logits: [...new Float32Array(logits)], ids: await follow(engine, ids, nTokens) });
+    }
+    return results;
+  } finally {
+    engine.close();
+    made.stop();
+  }
+}
+
+/** The buffers that devices make from now on, by label. */
+function rememberBuffers(): { buffers: Map<string, GPUBuffer>; stop: () => void } {
+  const { createBuffer } = GPUDevice.prototype;
+  const buffers = new Map<string, GPUBuffer>();
+  GPUDevice.prototype.createBuffer = function (descriptor) {
+    const buffer = createBuffer.call(this, descriptor);
+    buffers.set(buffer.label, buffer);
+    return buffer;
+  };
+  return { buffers, stop: () => (GPUDevice.prototype.createBuffer = createBuffer) };
+}
+
+async function contents(device: GPUDevice, buffer: GPUBuffer): Promise<ArrayBuffer> {
+  const staging = device.createBuffer({ size: buffer.size, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
+  const encoder = device.createCommandEncoder();
+  encoder.copyBufferToBuffer(buffer, 0, staging, 0, buffer.size);
+  device.queue.submit([encoder.finish()]);
+  await staging.mapAsync(GPUMapMode.READ);
+  return staging.getMappedRange().slice(0);
+}
+
+async function follow(engine: Engine, ids: number[], nTokens: number): Promise<number[]> {
+  const answer: number[] = [];
+  const request = { ids, max_tokens: nTokens, ignore_eos: true, temperature: 0 };
+  for await (const event of engine.generate(request)) if (event.type === 'text') answer.push(...event.ids);
+  return answer;
+}
+
 const makeGpuBench = async () => {
   const { device, caps } = await openDevice();
   return { bench: new GpuBench(device), caps };
@@ -61,5 +119,5 @@ async function putCached(cacheName: string, url: string, text?: string): Promise
   await cache.put(url, new Response(body, { headers: { Vary: 'Origin' } }));
 }
 
-export const lab = { runStorage, generateAll, makeGpuBench, putCached, listStored, deleteStored };
+export const lab = { runStorage, generateAll, probeModel, makeGpuBench, putCached, listStored, deleteStored };
 (globalThis as { lab?: typeof lab }).lab = lab;
