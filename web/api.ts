@@ -133,6 +133,6 @@ export interface EngineApi {
   /** Ends the running answer; its iterator then yields an `end` event with finish "interrupted". */
   stop(): void;
   close(): void;
-  /** Called once when the GPU goes away. The engine is then of no more use: close it and make another. */
+  /** Called when the GPU goes away, or the engine broke. The engine is then of no more use: close it and make another. */
   onLost?: (error: EngineError) => void;
 }

@@ -102,7 +102,9 @@ export class EngineClient implements EngineApi {
 
   private receive(message: FromWorker): void {
     if (message.type === 'lost') {
-      this.onLost?.(new EngineError(message.code, message.text));
+      const error = new EngineError(message.code, message.text);
+      this.onLost?.(error);
+      this.failAll(error);
       return;
     }
     const pending = this.pending.get(message.id);

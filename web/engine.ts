@@ -11,6 +11,7 @@ import { runLockstep, runSelfTest } from './self_checks.ts';
 const supplyBytes = 8 << 20;
 /** Bytes that may wait on their way to the GPU. */
 const uploadBytes = 128 << 20;
+const tellEveryMs = 50;
 
 /** load::WantedRange; without `file`, everything was read. */
 interface Wanted {
@@ -39,6 +40,7 @@ export class Engine implements EngineApi {
   /** The module's memory through which the model passes. */
   private supply = { at: 0, nBytes: 0 };
   private nWaiting = 0;
+  private toldAtMs = 0;
 
   private constructor(
     readonly device: GPUDevice,
@@ -158,6 +160,10 @@ export class Engine implements EngineApi {
   private onBytes(nBytes: number): void {
     this.progress.doneBytes += nBytes;
     this.progress.from = this.files!.place;
+    // A fast network brings thousands of parts a second.
+    const nowMs = performance.now();
+    if (nowMs - this.toldAtMs < tellEveryMs) return;
+    this.toldAtMs = nowMs;
     this.onProgress({ ...this.progress });
   }
 

@@ -38,6 +38,12 @@ async function run(message: ToWorker): Promise<unknown> {
   }
 }
 
+// Nobody waits for what fails so, and whoever waits for the GPU would wait for ever.
+addEventListener('unhandledrejection', ({ reason }) => {
+  const { code, message: text } = asEngineError(reason);
+  send({ type: 'lost', code, text });
+});
+
 onmessage = ({ data }: MessageEvent<ToWorker>) => {
   run(data).then(
     (result) => send({ type: 'result', id: data.id, result }),

@@ -80,6 +80,21 @@ test('choosing after a wrong address works, and the address forgets the wrong na
   assert.equal(new URL(page.url()).search, '');
 });
 
+test('of two choices in quick succession the last one counts, and one engine is left', async () => {
+  await page.evaluate(() => {
+    const select = document.querySelector('#model');
+    for (const alias of ['phi3', 'qwen36', 'qwen35']) {
+      select.value = alias;
+      select.dispatchEvent(new Event('change'));
+    }
+  });
+  await page.waitForFunction(() => document.querySelector('#card-title').textContent === 'Qwen3.5-4B', undefined, patience);
+  await reached('idle');
+  await page.waitForTimeout(500);
+  assert.match(await card(), /Qwen3\.5-4B/);
+  assert.equal(page.workers().length, 1);
+});
+
 test('a context that is none, or too large for the model, is refused with numbers', async () => {
   await open('?model=tiny-llama&ctx=many');
   await reached('idle');

@@ -153,6 +153,23 @@ test('a lost device is explained, and the engine comes back with the conversatio
   assert.equal(await page.locator('.turn').count(), nTurns + 2);
 });
 
+test('an engine that breaks in the middle of an answer is told of, and what was written stays', async () => {
+  await setMaxTokens(400);
+  await ask('Once upon a time');
+  await page.waitForFunction(() => document.querySelector('[aria-busy] .stats')?.textContent.includes('tokens/s'), patience);
+  await page.workers()[0].evaluate(() => {
+    globalThis.engine.module.gpu.host.readDone = () => {
+      throw new WebAssembly.RuntimeError('unreachable');
+    };
+  });
+  await reached('failed');
+  assert.match(await page.textContent('#card'), /internal error \(unreachable\)/);
+  await page.waitForSelector('.turn.assistant:not([aria-busy])', patience);
+  assert.match(await lastAnswer().locator('.stats').textContent(), /broken off by an error/);
+  await page.click('#card-action');
+  await reached('ready');
+});
+
 test('a model that writes HTML, scripts and pictures harms nothing', async () => {
   const content = [
     '<img src=x onerror="globalThis.harmed=1"> <script>globalThis.harmed=2</script>',

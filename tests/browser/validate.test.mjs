@@ -93,6 +93,15 @@ test('a model whose ids are not the reference’s is said to be wrong, with the 
   }
 });
 
+test('without anything to check, the page asks for a choice', async () => {
+  await page.goto(`${site.url}/validate/index.html`);
+  await page.waitForSelector('body[data-state=idle]');
+  await page.setChecked('#kernels', false);
+  await page.click('#run');
+  await page.waitForSelector('body[data-state=failed]');
+  assert.match(await page.textContent('#status'), /nothing to check: choose the kernels, a model, or both/);
+});
+
 test('an unknown model is named with those that are known', async () => {
   await page.goto(`${site.url}/validate/index.html?model=nonsense`);
   await page.waitForSelector('body[data-state=failed]');

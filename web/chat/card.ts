@@ -23,6 +23,8 @@ interface Content {
 
 export function showCard(content: Content): void {
   card.hidden = false;
+  // Read out whole, a download's figures would never end.
+  card.setAttribute('aria-live', content.kind === 'busy' ? 'off' : 'polite');
   card.dataset['kind'] = content.kind;
   title.textContent = content.title;
   text.textContent = content.text;

@@ -17,6 +17,21 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** Copies on a click, and says on the button for a moment how that went. */
+export function connectCopy(button: HTMLButtonElement, text: () => string): void {
+  const label = button.textContent;
+  let timer = 0;
+  button.onclick = async () => {
+    // The clipboard is missing in a page that is not secure, and a browser may refuse it.
+    const copied = await Promise.resolve()
+      .then(() => navigator.clipboard.writeText(text()))
+      .then(() => true, () => false);
+    button.textContent = copied ? 'Copied' : 'Not allowed';
+    clearTimeout(timer);
+    timer = window.setTimeout(() => (button.textContent = label), 1500);
+  };
+}
+
 /** "98.4 MB", in the decimal units that people know from their disks. */
 export function formatBytes(nBytes: number): string {
   if (nBytes < 1e6) return `${Math.round(nBytes / 1e3)} kB`;
@@ -30,6 +45,6 @@ export function formatAbout(nBytes: number): string {
 }
 
 export function formatSeconds(seconds: number): string {
-  if (seconds < 60) return `${Math.ceil(seconds)} s`;
-  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+  const whole = Math.ceil(seconds);
+  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }

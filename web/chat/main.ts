@@ -5,11 +5,12 @@ import { EngineClient } from '../client.ts';
 import { asEngineError, EngineError } from '../errors.ts';
 import { hideCard, loadReporter, showCard, showFailure } from './card.ts';
 import { loadSettings, loadTurns, saveSettings, saveTurns, type Turn } from './conversation.ts';
-import { byId, formatAbout, formatBytes } from './dom.ts';
+import { byId, formatAbout } from './dom.ts';
 import { AnswerView, showTurn, showTurns } from './messages.ts';
 import { askToPersist, describePlan, memoryWarning, storageWarning } from './memory.ts';
 import { askedContext, findModel, listModels, type SiteModel } from './models.ts';
 import { keepSite } from './offline.ts';
+import { fillPicker, modelSelect, openPicker, sizeOf } from './picker.ts';
 import { connectSettings } from './settings_panel.ts';
 import { finalStats, speed } from './stats.ts';
 import { connectStored } from './stored_list.ts';
@@ -21,13 +22,14 @@ const prompt = byId<HTMLTextAreaElement>('prompt');
 const sendButton = byId<HTMLButtonElement>('send');
 const stopButton = byId<HTMLButtonElement>('stop');
 const newChatButton = byId<HTMLButtonElement>('new-chat');
-const modelSelect = byId<HTMLSelectElement>('model');
 const status = byId('status');
 
 const settings = loadSettings();
 const turns = loadTurns();
 let models: SiteModel[] = [];
 let client: EngineClient | undefined;
+/** Counts calls of start(): of two at once, the later one goes on. */
+let nStarts = 0;
 let state: State = 'starting';
 /** The person pressed Enter before the model was there. */
 let sendWhenReady = false;
@@ -41,12 +43,22 @@ function setState(next: State, statusText: string): void {
   state = next;
   document.body.dataset['state'] = next;
   status.textContent = statusText;
-  stopButton.hidden = next !== 'answering';
-  sendButton.hidden = next === 'answering';
+  showStop(next === 'answering');
   byId('welcome').hidden = turns.length > 0 || next === 'answering';
   modelSelect.disabled = next === 'answering';
   newChatButton.disabled = turns.length === 0 && next !== 'answering';
   updateSendButton();
+}
+
+/** Send and Stop take each other's place; who came there by keyboard keeps a focus. */
+function showStop(isAnswering: boolean): void {
+  const hadFocus = (button: HTMLElement) => button === document.activeElement && button.matches(':focus-visible');
+  const fromSend = hadFocus(sendButton);
+  const fromStop = hadFocus(stopButton);
+  stopButton.hidden = !isAnswering;
+  sendButton.hidden = isAnswering;
+  if (isAnswering && fromSend) stopButton.focus();
+  if (!isAnswering && fromStop) prompt.focus();
 }
 
 function updateSendButton(): void {
@@ -72,59 +84,36 @@ function fail(thrown: unknown, opening = false): void {
 
 /** Makes a fresh engine; also the way back after a failure. */
 async function start(): Promise<void> {
+  const mine = ++nStarts;
   client?.close();
   client = undefined;
   hideCard();
   setState('starting', 'Looking for your GPU …');
-  models = await listModels();
+  const found = await listModels();
+  if (mine !== nStarts) return;
+  models = found;
   try {
-    fillModels();
+    fillPicker(models, settings.model);
   } catch (error) {
     setState('failed', '');
     showCard({
       kind: 'failure',
       title: 'There is no such model here',
       text: asEngineError(error).message,
-      action: { label: 'Choose a model', run: () => modelSelect.showPicker() },
+      action: { label: 'Choose a model', run: openPicker },
     });
     return;
   }
   try {
-    client = await EngineClient.create(new URL(wasmUrl, location.href));
+    const engine = await EngineClient.create(new URL(wasmUrl, location.href));
+    if (mine !== nStarts) return engine.close();
+    client = engine;
     client.onLost = fail;
     if (settings.loaded.includes(chosenModel().alias) || sendWhenReady) await load();
     else offerModel();
   } catch (error) {
-    fail(error);
+    if (mine === nStarts) fail(error);
   }
-}
-
-function fillModels(): void {
-  const option = (model: SiteModel) => new Option(labelOf(model), model.alias);
-  const group = (label: string, members: SiteModel[]) => {
-    const element = document.createElement('optgroup');
-    element.label = label;
-    element.append(...members.map(option));
-    return members.length > 0 ? [element] : [];
-  };
-  modelSelect.replaceChildren(
-    ...group('On this site', models.filter(({ isLocal }) => isLocal)),
-    ...group('From Hugging Face', models.filter(({ isLocal }) => !isLocal)),
-  );
-  const asked = new URLSearchParams(location.search).get('model');
-  // A choice of long ago may be gone; what the address names must be there.
-  const remembered = models.some(({ alias }) => alias === settings.model) ? settings.model : null;
-  modelSelect.value = '';
-  modelSelect.value = findModel(models, asked ?? remembered).alias;
-}
-
-function labelOf(model: SiteModel): string {
-  const memory = model.memoryBytes > 0 ? `${formatAbout(model.memoryBytes)} of memory` : '';
-  return [model.name, sizeOf(model), memory].filter((part) => part).join(' · ');
-}
-
-function sizeOf({ bytes, isLocal }: SiteModel): string {
-  return isLocal ? formatBytes(bytes) : formatAbout(bytes);
 }
 
 function chosenModel(): SiteModel {
@@ -149,7 +138,7 @@ function offerModel(): void {
 async function load(): Promise<void> {
   const model = chosenModel();
   const engine = client!;
-  setState('loading', '');
+  setState('loading', `Loading ${model.name} …`);
   if (!settings.askedToPersist) {
     settings.askedToPersist = true;
     saveSettings(settings);
@@ -167,6 +156,7 @@ async function load(): Promise<void> {
   if (engine !== client) return;
   const isKnown = settings.loaded.includes(model.alias);
   const noRoom = isKnown ? undefined : await storageWarning(plan.read_bytes);
+  if (engine !== client) return;
   const detail = [describePlan(plan), noRoom].filter((part) => part).join(' ');
   const warning = memoryWarning(plan);
   const rest = () => loadWeights(model, engine, detail);
@@ -178,7 +168,7 @@ async function load(): Promise<void> {
 }
 
 async function loadWeights(model: SiteModel, engine: EngineClient, detail: string): Promise<void> {
-  setState('loading', '');
+  setState('loading', `Loading ${model.name} …`);
   try {
     const loaded = await engine.load(loadReporter(model.name, detail));
     // What is not kept is not downloaded again unasked.
@@ -186,6 +176,8 @@ async function loadWeights(model: SiteModel, engine: EngineClient, detail: strin
     saveSettings(settings);
     hideCard();
     setState('ready', describeModel(loaded));
+    // The card's button is gone, and its focus with it. On a touch screen a focus would open the keyboard.
+    if (document.activeElement === document.body && matchMedia('(pointer: fine)').matches) prompt.focus();
     if (sendWhenReady) answering = send();
   } catch (error) {
     if (engine === client) fail(error);
@@ -264,7 +256,8 @@ function takeBack(view: AnswerView, content: string): void {
   view.remove();
   turns.pop();
   showTurns(turns);
-  prompt.value = content;
+  // What was written meanwhile stays.
+  prompt.value = [content, prompt.value].filter((text) => text).join('\n');
   fitPrompt();
 }
 
@@ -309,8 +302,10 @@ function connectControls(): void {
     event.preventDefault();
     submit();
   };
-  document.addEventListener('keydown', ({ key }) => {
-    if (key === 'Escape' && state === 'answering') client?.stop();
+  document.addEventListener('keydown', ({ key, isComposing }) => {
+    // Escape closes the settings first.
+    const isMeant = !isComposing && !byId('settings').matches(':popover-open');
+    if (key === 'Escape' && isMeant && state === 'answering') client?.stop();
   });
   stopButton.onclick = () => client?.stop();
   newChatButton.onclick = () => void newChat();

@@ -1,5 +1,5 @@
 // The conversation on the page: one article a turn; the last one grows while the model writes.
-import { byId, make } from './dom.ts';
+import { byId, connectCopy, make } from './dom.ts';
 import type { Turn } from './conversation.ts';
 import { renderMarkdown } from './markdown.ts';
 
@@ -67,11 +67,7 @@ function addCopyButton(block: HTMLElement): void {
   const text = block.textContent ?? '';
   const button = make('button', 'copy', 'Copy');
   button.type = 'button';
-  button.onclick = async () => {
-    await navigator.clipboard.writeText(text);
-    button.textContent = 'Copied';
-    setTimeout(() => (button.textContent = 'Copy'), 1500);
-  };
+  connectCopy(button, () => text);
   block.append(button);
 }
 

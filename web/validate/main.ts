@@ -1,5 +1,5 @@
 // The validate page: choose a model, run the checks, read the table, copy the report.
-import { byId, formatBytes, make } from '../chat/dom.ts';
+import { byId, connectCopy, formatBytes, make } from '../chat/dom.ts';
 import { findModel, listModels, type SiteModel } from '../chat/models.ts';
 import { keepSite } from '../chat/offline.ts';
 import { asEngineError } from '../errors.ts';
@@ -15,11 +15,15 @@ const status = byId('status');
 const progress = byId<HTMLProgressElement>('progress');
 
 let models: SiteModel[] = [];
+/** Of the table's next rendering; 0: none is due. */
+let frame = 0;
 let report: Report = { browser: navigator.userAgent, about: undefined, model: undefined, checks: [] };
 
 function setState(state: 'idle' | 'running' | 'done' | 'failed', text: string): void {
   document.body.dataset['state'] = state;
   status.textContent = text;
+  // Read out whole, the names of hundreds of cases would never end; the verdict is read.
+  status.setAttribute('aria-live', state === 'running' ? 'off' : 'polite');
   progress.hidden = state !== 'running';
   runButton.disabled = state === 'running';
   modelSelect.disabled = state === 'running';
@@ -29,10 +33,13 @@ function tell(text: string, part?: number): void {
   status.textContent = `${text} …`;
   if (part === undefined) progress.removeAttribute('value');
   else progress.value = part;
-  showTable();
+  // Many cases may end between two frames.
+  frame ||= requestAnimationFrame(showTable);
 }
 
 function showTable(): void {
+  cancelAnimationFrame(frame);
+  frame = 0;
   byId('results').hidden = false;
   byId('about').replaceChildren(...facts(report).flatMap(([name, value]) => [make('dt', '', name), make('dd', '', value)]));
   byId('rows').replaceChildren(
@@ -47,6 +54,7 @@ function showTable(): void {
 
 async function run(): Promise<void> {
   const model = models.find(({ alias }) => alias === modelSelect.value);
+  if (!model && !kernels.checked) return setState('failed', 'There is nothing to check: choose the kernels, a model, or both.');
   report = { browser: navigator.userAgent, about: undefined, model: model?.name, checks: [] };
   byId('verdict').textContent = '';
   byId('report').textContent = '';
@@ -68,19 +76,9 @@ async function run(): Promise<void> {
   setState('done', '');
 }
 
-function connectCopy(id: string, text: () => string): void {
-  const button = byId<HTMLButtonElement>(id);
-  const label = button.textContent;
-  button.onclick = async () => {
-    await navigator.clipboard.writeText(text());
-    button.textContent = 'Copied';
-    setTimeout(() => (button.textContent = label), 1500);
-  };
-}
-
 async function start(): Promise<void> {
-  connectCopy('copy-text', () => asText(report));
-  connectCopy('copy-json', () => JSON.stringify(report, undefined, 2));
+  connectCopy(byId<HTMLButtonElement>('copy-text'), () => asText(report));
+  connectCopy(byId<HTMLButtonElement>('copy-json'), () => JSON.stringify(report, undefined, 2));
   form.onsubmit = (event) => {
     event.preventDefault();
     void run();
