@@ -23,6 +23,7 @@ class FileSource {
   std::uint64_t n_bytes() const { return n_bytes_; }
   std::int64_t modified_s() const { return modified_s_; }  // seconds since 1970
   const std::string& name() const { return name_; }        // the path, for messages
+  int fd() const { return fd_; }                           // stays this object's
 
   // Fills `out` from byte `offset`. Errors: io, also when the file has become shorter since it was opened.
   Result<void> read(std::uint64_t offset, MutableBytes out) const;

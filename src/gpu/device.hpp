@@ -99,7 +99,6 @@ class Device {
     return fail(ErrorCode::unsupported,
                 "The adapter has no timestamps, or the device was opened without them.");
   }
-  virtual bool has_timestamps() const { return false; }
   // Reads after everything submitted so far. Offset and length are multiples of 4; k_whole_buffer reads to the end.
   virtual void read(BufferId buffer, std::uint64_t offset, std::uint64_t n_bytes, ReadCallback callback) = 0;
 

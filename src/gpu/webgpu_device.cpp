@@ -61,7 +61,6 @@ class WebGpuDevice final : public Device {
   void destroy(BindingsId id) override { bindings_[static_cast<std::size_t>(id) - 1].reset(); }
   void submit(std::span<const Command> commands) override;
   Result<std::vector<double>> time(std::span<const Command> commands) override;
-  bool has_timestamps() const override { return has_timestamps_; }
   void read(BufferId buffer, std::uint64_t offset, std::uint64_t n_bytes, ReadCallback callback) override;
   Result<void> poll(bool wait) override;
   std::size_t n_pending() const override { return reads_.size() + compiling_.size(); }
@@ -70,7 +69,7 @@ class WebGpuDevice final : public Device {
   WGPUBuffer buffer(std::uint32_t id) const { return buffers_[id - 1].get(); }
   void encode(WGPUCommandEncoder encoder, std::span<const Command> commands, TimestampQueries* times) const;
   WGPUComputePipeline pipeline(std::uint32_t id) const;
-  bool await_pipelines(std::span<const Command> commands) const;
+  void await_pipelines(std::span<const Command> commands) const;
   WGPUSubmissionIndex finish_and_submit(EncoderPtr encoder);
   BufferPtr take_staging(std::uint64_t n_bytes, std::uint64_t& n_staging_bytes);
   void deliver(PendingRead read);
@@ -168,17 +167,14 @@ WGPUComputePipeline WebGpuDevice::pipeline(std::uint32_t id) const {
   return pipelines_[id - 1].job->pipeline.get();
 }
 
-// False when one of them has failed to compile: its error is stored, again if poll() has told it already.
-bool WebGpuDevice::await_pipelines(std::span<const Command> commands) const {
+// The error of one that has failed to compile is stored, again if poll() has told it already.
+void WebGpuDevice::await_pipelines(std::span<const Command> commands) const {
   for (const Command& command : commands) {
     if (command.kind != Command::Kind::dispatch) continue;
     const PipelineJob& job = *pipelines_[command.a - 1].job;
     if (!compiling_.empty()) compiler_.wait(job);
-    if (!job.error) continue;
-    errors_->store(job.error->code, job.error->text);
-    return false;
+    if (job.error) return errors_->store(job.error->code, job.error->text);
   }
-  return true;
 }
 
 BindingsId WebGpuDevice::create_bindings(PipelineId pipeline, std::span<const BufferId> buffers) {
@@ -199,8 +195,8 @@ BindingsId WebGpuDevice::create_bindings(PipelineId pipeline, std::span<const Bu
 }
 
 void WebGpuDevice::submit(std::span<const Command> commands) {
-  if (!await_pipelines(commands) || errors_->is_set())
-    return;  // recording with failed objects would only bury the first error
+  await_pipelines(commands);
+  if (errors_->is_set()) return;  // recording with failed objects would only bury the first error
   EncoderPtr encoder(wgpuDeviceCreateCommandEncoder(device_.get(), nullptr));
   encode(encoder.get(), commands, nullptr);
   finish_and_submit(std::move(encoder));
@@ -235,10 +231,10 @@ void WebGpuDevice::encode(WGPUCommandEncoder encoder, std::span<const Command> c
 
 Result<std::vector<double>> WebGpuDevice::time(std::span<const Command> commands) {
   if (!has_timestamps_) return Device::time(commands);
-  const bool ready = await_pipelines(commands);
+  await_pipelines(commands);
   const auto n_dispatches = std::ranges::count(commands, Command::Kind::dispatch, &Command::kind);
   TimestampQueries times(device_.get(), static_cast<std::uint32_t>(n_dispatches) + 1);
-  if (const auto error = errors_->get(); error || !ready) return fail(error->code, error->text);
+  if (const auto error = errors_->get()) return fail(error->code, error->text);
   EncoderPtr encoder(wgpuDeviceCreateCommandEncoder(device_.get(), nullptr));
   encode(encoder.get(), commands, &times);
   times.resolve(encoder.get());

@@ -3,28 +3,21 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { openChromium } from './chromium.mjs';
-import { golden, goldens, labPages, models, nDecided, requireModel, smolFile, tinyFile } from './paths.mjs';
-import { startSite } from './site.mjs';
+import { openLab } from './lab.mjs';
+import { golden, goldens, models, nDecided, requireModel, smolFile, tinyFile } from './paths.mjs';
 
 // Reference and engine both compute these adapters' f32 forms; what is left is the order of sums.
 const noise = 0.02;
 /** Of the logits' standard deviation, as in src/engine/family_golden_test.cpp. */
 const logitsNoise = 2e-3;
-let site, browser, page;
+let opened, page;
 
 before(async () => {
   requireModel();
-  site = await startSite({ '/': labPages, '/models/': models, '/golden/': goldens });
-  browser = await openChromium();
-  page = browser.pages()[0];
-  await page.goto(site.url);
-  await page.waitForFunction(() => globalThis.lab);
+  opened = await openLab({ '/models/': models, '/golden/': goldens });
+  ({ page } = opened);
 });
-after(async () => {
-  await browser?.close();
-  site?.stop();
-});
+after(() => opened?.close());
 
 function assertGreedy(ids, tokens, margins, name) {
   const n = Math.min(nDecided(margins, noise), ids.length);

@@ -1,26 +1,19 @@
 // web/gpu.ts on a real WebGPU device: order, pipelines that still compile, errors, device loss.
 import assert from 'node:assert/strict';
-import { fileURLToPath } from 'node:url';
 import { after, before, beforeEach, test } from 'node:test';
-import { openChromium } from './chromium.mjs';
-import { startSite } from './site.mjs';
+import { openLab, reloadLab } from './lab.mjs';
 
-let site, browser, page;
+let opened, page;
 
 before(async () => {
-  site = await startSite({ '/': fileURLToPath(new URL('../../build/browser-tests/', import.meta.url)) });
-  browser = await openChromium();
-  page = browser.pages()[0];
+  opened = await openLab();
+  ({ page } = opened);
 });
-after(async () => {
-  await browser?.close();
-  site?.stop();
-});
+after(() => opened?.close());
 
 /** Each test gets a fresh page with a device and a kernel that doubles, as globals of the page. */
 beforeEach(async () => {
-  await page.goto(site.url);
-  await page.waitForFunction(() => globalThis.lab);
+  await reloadLab(opened);
   await page.evaluate(async () => {
     const { bench, caps } = await lab.makeGpuBench();
     Object.assign(globalThis, { bench, caps });

@@ -5,16 +5,15 @@ import { mkdtempSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { openChromium } from './chromium.mjs';
-import { etag, startSite } from './site.mjs';
+import { openLab } from './lab.mjs';
+import { etag } from './site.mjs';
 
 const piece = 4 << 20;
 const folder = mkdtempSync(join(tmpdir(), 'zero-tvm-models-'));
 const content = Buffer.concat([Buffer.from('GGUF'), randomBytes(2 * piece + 12345)]);
 const everything = [[0, content.length]];
 const wholeHash = sha256(content);
-let site, browser, page, ranges, path;
+let opened, site, page, ranges, path;
 let nFiles = 0;
 
 function sha256(bytes) {
@@ -22,18 +21,10 @@ function sha256(bytes) {
 }
 
 before(async () => {
-  const pages = fileURLToPath(new URL('../../build/browser-tests/', import.meta.url));
-  site = await startSite({ '/': pages, '/models/': `${folder}/` });
-  browser = await openChromium();
-  page = browser.pages()[0];
-  await page.goto(site.url);
-  await page.waitForFunction(() => globalThis.lab);
+  opened = await openLab({ '/models/': `${folder}/` });
+  ({ site, page } = opened);
 });
-
-after(async () => {
-  await browser?.close();
-  site?.stop();
-});
+after(() => opened?.close());
 
 // Each test has a file of its own, and `ranges` lists the Range headers of the requests for it.
 beforeEach(() => {

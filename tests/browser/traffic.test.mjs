@@ -5,25 +5,20 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
-import { openChromium } from './chromium.mjs';
-import { goldens, labPages } from './paths.mjs';
-import { startSite } from './site.mjs';
+import { openLab } from './lab.mjs';
+import { goldens } from './paths.mjs';
 
 const mib = 1 << 20;
 const folder = mkdtempSync(join(tmpdir(), 'zero-tvm-traffic-'));
 const phi3 = `${goldens}phi3/model/`;
-let site, browser, page;
+let opened, site, page;
 
 before(async () => {
-  site = await startSite({ '/': labPages, '/shards/': `${folder}/`, '/phi3/': phi3 });
-  browser = await openChromium();
-  page = browser.pages()[0];
-  await page.goto(site.url);
-  await page.waitForFunction(() => globalThis.lab);
+  opened = await openLab({ '/shards/': `${folder}/`, '/phi3/': phi3 });
+  ({ site, page } = opened);
 });
 after(async () => {
-  await browser?.close();
-  site?.stop();
+  await opened?.close();
   rmSync(folder, { recursive: true });
 });
 

@@ -37,7 +37,6 @@ class MeteredDevice final : public gpu::Device {
   Result<std::vector<double>> time(std::span<const gpu::Command> commands) override {
     return device_.time(commands);
   }
-  bool has_timestamps() const override { return device_.has_timestamps(); }
   void read(gpu::BufferId buffer, std::uint64_t offset, std::uint64_t n_bytes,
             gpu::ReadCallback callback) override;
   Result<void> poll(bool wait) override { return device_.poll(wait); }

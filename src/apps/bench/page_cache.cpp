@@ -3,13 +3,14 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <vector>
+
+#include "apps/file_source.hpp"
 
 namespace ztvm::app {
 namespace {
@@ -21,32 +22,17 @@ std::unexpected<Error> fail_errno(const char* what, const fs::path& file) {
                                          std::generic_category().message(errno)));
 }
 
-class OpenFile {
- public:
-  explicit OpenFile(const fs::path& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  ~OpenFile() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int fd() const { return fd_; }
-
- private:
-  int fd_;
-};
-
 struct Pages {
   std::size_t n_cached = 0;
   std::size_t n_all = 0;
 };
 
 Result<Pages> count_pages(const fs::path& path) {
-  const OpenFile file(path);
-  struct stat info = {};
-  if (file.fd() < 0 || ::fstat(file.fd(), &info) != 0) return fail_errno("open", path);
-  const auto n_bytes = static_cast<std::size_t>(info.st_size);
+  auto file = FileSource::open(path);
+  if (!file) return forward(file);
+  const auto n_bytes = static_cast<std::size_t>(file->n_bytes());
   if (n_bytes == 0) return Pages{};
-  void* const memory = ::mmap(nullptr, n_bytes, PROT_READ, MAP_SHARED, file.fd(), 0);
+  void* const memory = ::mmap(nullptr, n_bytes, PROT_READ, MAP_SHARED, file->fd(), 0);
   if (memory == MAP_FAILED) return fail_errno("map", path);
   const auto page_bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   std::vector<unsigned char> resident((n_bytes + page_bytes - 1) / page_bytes);
@@ -61,9 +47,9 @@ Result<Pages> count_pages(const fs::path& path) {
 
 Result<void> drop_cached(std::span<const fs::path> files) {
   for (const fs::path& path : files) {
-    const OpenFile file(path);
-    if (file.fd() < 0) return fail_errno("open", path);
-    ::posix_fadvise(file.fd(), 0, 0, POSIX_FADV_DONTNEED);
+    auto file = FileSource::open(path);
+    if (!file) return forward(file);
+    ::posix_fadvise(file->fd(), 0, 0, POSIX_FADV_DONTNEED);
   }
   return {};
 }

@@ -95,10 +95,6 @@ Result<std::string> fault_of(const fs::path& folder, const Expected& expected, R
   return std::string();
 }
 
-}  // namespace
-
-namespace {
-
 // Adds the files that `record` lacks. Errors: as record_folder().
 Result<void> record_missing(const fs::path& folder, const VerifyProgress& progress, FolderRecord& record) {
   auto expected = expected_of_manifest(folder);

@@ -130,8 +130,11 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) n_
 
   // A set's sums from partial ones that stand `width` threads apart.
   let width = sum_width();
-  let partial = partial_sum(vec4<f32>(sums), width);
-  let partial_squares = partial_sum(vec4<f32>(squares), width).x;
+  let partial = partial_sum(sums, width);
+  var partial_squares = 0.0;
+  if (NORMED) {
+    partial_squares = partial_sum(vec4<f32>(squares), width).x;
+  }
   workgroupBarrier();  // all have used x's bytes
   if (thread % width == 0u) {
     x_bytes[thread] = bitcast<vec4<u32>>(partial);

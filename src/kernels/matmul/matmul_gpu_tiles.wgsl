@@ -10,23 +10,17 @@ const HALF = 16u;  // elements of k in workgroup memory
 const TILE_QUADS = TILE / 4u;
 const COLUMNS = TILE / N_MATS;
 
-var<workgroup> x_tile: array<vec4<f32>, HALF * TILE_QUADS>;  // [k][row]
-var<workgroup> w_tile: array<vec4<f32>, HALF * TILE_QUADS>;  // [k][weight row]
+// Rows of x from quad 0, weight rows from W_TILE. Element k of row `row` of either is component row % 4 of its quad
+// k * TILE_QUADS + row / 4.
+var<workgroup> tiles: array<vec4<f32>, 2u * HALF * TILE_QUADS>;
+const W_TILE = HALF * TILE_QUADS;
 
-// Element k of row `row` of a tile is component row % 4 of quad k * TILE_QUADS + row / 4.
-fn store_x(row: u32, k: u32, v: vec4<f32>) {
-  let at = k * TILE_QUADS + row / 4u;
-  x_tile[at][row % 4u] = v.x;
-  x_tile[at + TILE_QUADS][row % 4u] = v.y;
-  x_tile[at + 2u * TILE_QUADS][row % 4u] = v.z;
-  x_tile[at + 3u * TILE_QUADS][row % 4u] = v.w;
-}
-fn store_w(row: u32, k: u32, v: vec4<f32>) {
-  let at = k * TILE_QUADS + row / 4u;
-  w_tile[at][row % 4u] = v.x;
-  w_tile[at + TILE_QUADS][row % 4u] = v.y;
-  w_tile[at + 2u * TILE_QUADS][row % 4u] = v.z;
-  w_tile[at + 3u * TILE_QUADS][row % 4u] = v.w;
+fn store_quad(tile: u32, row: u32, k: u32, v: vec4<f32>) {
+  let at = tile + k * TILE_QUADS + row / 4u;
+  tiles[at][row % 4u] = v.x;
+  tiles[at + TILE_QUADS][row % 4u] = v.y;
+  tiles[at + 2u * TILE_QUADS][row % 4u] = v.z;
+  tiles[at + 3u * TILE_QUADS][row % 4u] = v.w;
 }
 
 // A thread's sums: rows 4i..4i+3 and 64+4i.. of the tile, by weight rows 4j..4j+3 (a) and 64+4j.. (b). Fields, because
@@ -54,10 +48,10 @@ fn add_products(before: Sums, row_quad: u32, column_quad: u32) -> Sums {
   var s = before;
   for (var k = 0u; k < HALF; k++) {
     let at = k * TILE_QUADS;
-    let low = x_tile[at + row_quad];
-    let high = x_tile[at + TILE_QUADS / 2u + row_quad];
-    let wa = w_tile[at + column_quad];
-    let wb = w_tile[at + TILE_QUADS / 2u + column_quad];
+    let low = tiles[at + row_quad];
+    let high = tiles[at + TILE_QUADS / 2u + row_quad];
+    let wa = tiles[W_TILE + at + column_quad];
+    let wb = tiles[W_TILE + at + TILE_QUADS / 2u + column_quad];
     s.a0 += low.x * wa;
     s.b0 += low.x * wb;
     s.a1 += low.y * wa;
@@ -122,17 +116,17 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     let x2 = vec4<f32>(x[x_at + 4u]);
     let x3 = vec4<f32>(x[x_at + 5u]);
     workgroupBarrier();  // the tiles before are used up
-    store_x(load_row, 4u * load_quad, x0);
-    store_x(load_row, 4u * load_quad + 4u, x1);
-    store_w(load_row, 4u * load_quad, scale.x * q0.lo + scale.y);
-    store_w(load_row, 4u * load_quad + 4u, scale.x * q1.lo + scale.y);
+    store_quad(0u, load_row, 4u * load_quad, x0);
+    store_quad(0u, load_row, 4u * load_quad + 4u, x1);
+    store_quad(W_TILE, load_row, 4u * load_quad, scale.x * q0.lo + scale.y);
+    store_quad(W_TILE, load_row, 4u * load_quad + 4u, scale.x * q1.lo + scale.y);
     workgroupBarrier();  // the first half is complete
     sums = add_products(sums, row_quad, column_quad);
     workgroupBarrier();  // and used up
-    store_x(load_row, 4u * load_quad, x2);
-    store_x(load_row, 4u * load_quad + 4u, x3);
-    store_w(load_row, 4u * load_quad, scale.x * q0.hi + scale.y);
-    store_w(load_row, 4u * load_quad + 4u, scale.x * q1.hi + scale.y);
+    store_quad(0u, load_row, 4u * load_quad, x2);
+    store_quad(0u, load_row, 4u * load_quad + 4u, x3);
+    store_quad(W_TILE, load_row, 4u * load_quad, scale.x * q0.hi + scale.y);
+    store_quad(W_TILE, load_row, 4u * load_quad + 4u, scale.x * q1.hi + scale.y);
     workgroupBarrier();  // the second half is complete
     sums = add_products(sums, row_quad, column_quad);
   }
