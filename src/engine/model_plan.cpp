@@ -115,10 +115,12 @@ Result<ModelPlan> plan_model(model::Family family, const load::Checkpoint& check
   if (!planned) return forward(planned);
   plan.weights = std::move(*planned);
   const std::uint32_t max_rows = options.max_rows != 0 ? options.max_rows : default_max_rows(options.target);
-  plan.decoder = model::Decoder::plan(
-      spec, std::move(weights),
-      {.context = *context, .max_rows = std::min(max_rows, *context), .target = options.target},
-      plan.buffers);
+  plan.decoder = model::Decoder::plan(spec, std::move(weights),
+                                      {.context = *context,
+                                       .max_rows = std::min(max_rows, *context),
+                                       .target = options.target,
+                                       .limits = gpu::limits_of(caps)},
+                                      plan.buffers);
   if (auto fits = check_limits(plan.buffers, binding_limit); !fits) return forward(fits);
   plan.family = std::move(family);
   plan.memory = memory_plan(plan, most);

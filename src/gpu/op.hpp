@@ -68,6 +68,7 @@ struct Op {
 // What kernels are recorded into.
 struct Recording {
   Target target;
+  Limits limits;
   std::uint32_t max_rows = 1;  // rows a pass may have
   std::vector<Op> ops;
 };

@@ -10,6 +10,12 @@ Target choose_target(const Caps& caps) {
   return Target{.cpu = false, .f16 = caps.f16, .subgroups = caps.subgroups};
 }
 
+Limits limits_of(const Caps& caps) {
+  return {.workgroup_bytes = caps.max_workgroup_bytes,
+          .workgroup_threads = caps.max_workgroup_invocations,
+          .min_subgroup = caps.subgroup_min};
+}
+
 bool supports(const Caps& caps, const Target& target) {
   return (!target.f16 || caps.f16) && (!target.subgroups || caps.subgroups);
 }

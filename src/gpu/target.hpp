@@ -15,6 +15,14 @@ struct Target {
   bool operator==(const Target&) const = default;
 };
 
+// Limits of the device that kernels choose their form by, too. Unset: what every WebGPU device has.
+struct Limits {
+  std::uint32_t workgroup_bytes = 16384;
+  std::uint32_t workgroup_threads = 256;
+  std::uint32_t min_subgroup = 4;  // threads
+};
+Limits limits_of(const Caps& caps);
+
 // Every kernel set there is.
 inline constexpr std::array k_all_targets = {
     Target{.cpu = true},

@@ -16,6 +16,7 @@ class CaseBuilder {
       : device_(device), target_(target), random_(seed) {}
 
   gpu::Dtype activation() const { return target_.f16 ? gpu::Dtype::f16 : gpu::Dtype::f32; }
+  gpu::Limits limits() const { return gpu::limits_of(device_.caps()); }
   Random& random() { return random_; }
 
   // A tensor of f32 or f16 values.

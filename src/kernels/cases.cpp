@@ -27,7 +27,10 @@ std::uint64_t case_seed(const KernelCase& kernel_case) {
 
 Result<gpu::Recording> build_case(CaseBuilder& builder, const gpu::Target& target,
                                   const KernelCase& kernel_case) {
-  gpu::Recording recording = {.target = target, .max_rows = kernel_case.max_rows, .ops = {}};
+  gpu::Recording recording = {.target = target,
+                              .limits = kernel_case.least_limits ? gpu::Limits() : builder.limits(),
+                              .max_rows = kernel_case.max_rows,
+                              .ops = {}};
   kernel_case.build(builder, recording);
   if (!builder.status()) return std::unexpected(builder.status().error());
   check(builder.n_rows() <= kernel_case.max_rows, "a case runs at most max_rows rows");

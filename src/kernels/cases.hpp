@@ -17,6 +17,7 @@ struct KernelCase {
   std::function<void(CaseBuilder&, gpu::Recording&)> build;
   std::uint32_t max_rows = 1;  // of the recording
   bool quick = false;          // part of doctor's short run
+  bool least_limits = false;   // forms as on a device that has only what every WebGPU device has
 };
 
 struct CaseResult {

@@ -35,7 +35,7 @@ Decoder Decoder::plan(const ModelSpec& spec, ModelWeights weights, const Decoder
 }
 
 gpu::Recording Decoder::empty_recording(std::uint32_t max_rows) const {
-  return {.target = options_.target, .max_rows = max_rows, .ops = {}};
+  return {.target = options_.target, .limits = options_.limits, .max_rows = max_rows, .ops = {}};
 }
 
 Body Decoder::record_body(const Weights& weights, const Buffers& buffers, std::uint32_t max_rows) const {

@@ -17,6 +17,7 @@ struct DecoderOptions {
   std::uint32_t context = 0;   // positions the cache holds
   std::uint32_t max_rows = 1;  // rows of a prefill chunk
   gpu::Target target;
+  gpu::Limits limits;
 };
 
 // Buffers that all layers share, planned once.

@@ -127,7 +127,7 @@ Result<double> measure_stream(gpu::Device& device) {
   auto out = gpu::make_buffer(device, std::uint64_t{n_workgroups} * kernels::k_stream_workgroup * 4,
                               "stream result");
   if (!out) return forward(out);
-  gpu::Recording recording = {.target = target, .max_rows = 1, .ops = {}};
+  gpu::Recording recording = {.target = target, .limits = {}, .max_rows = 1, .ops = {}};
   kernels::stream_read(recording, "stream",
                        {.n_quads = narrow<std::uint32_t>(n_bytes / 16),
                         .n_workgroups = n_workgroups,

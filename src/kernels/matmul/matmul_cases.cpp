@@ -20,6 +20,7 @@ struct MatmulCase {
   Fill weights = Fill::normal;
   Fill x = Fill::normal;
   bool norm = false;
+  bool least_limits = false;
 };
 
 std::string_view to_string(Epilogue epilogue) {
@@ -58,12 +59,14 @@ void build(const MatmulCase& c, CaseBuilder& builder, gpu::Recording& recording)
 
 KernelCase make_case(const MatmulCase& c, std::string_view what, bool quick) {
   return {.kernel = "matmul",
-          .name = fmt::format("{}: {} {} {}x{}, {} of {} rows{}{}", what, ztvm::to_string(c.kind),
+          .name = fmt::format("{}: {} {} {}x{}, {} of {} rows{}{}{}", what, ztvm::to_string(c.kind),
                               to_string(c.epilogue), c.n_weight_rows, c.dim, c.n_rows, c.max_rows,
-                              c.rows == Rows::last ? ", last" : "", c.norm ? ", normed" : ""),
+                              c.rows == Rows::last ? ", last" : "", c.norm ? ", normed" : "",
+                              c.least_limits ? ", least limits" : ""),
           .build = [c](CaseBuilder& builder, gpu::Recording& recording) { build(c, builder, recording); },
           .max_rows = c.max_rows,
-          .quick = quick};
+          .quick = quick,
+          .least_limits = c.least_limits};
 }
 
 // Kinds with every case. The others differ from them in the weights part alone, so they have a handful.
@@ -210,8 +213,7 @@ void add_norms(std::vector<KernelCase>& cases) {
       cases.push_back(make_case(c, what, quick));
     };
     add({.n_weight_rows = 37, .dim = 160}, "one row", true);
-    add({.epilogue = Epilogue::swiglu, .n_weight_rows = 46, .dim = 4160}, "two chunks",
-        kind == QuantKind::q4);
+    add({.epilogue = Epilogue::swiglu, .n_weight_rows = 46, .dim = 8224}, "chunks", kind == QuantKind::q4);
     add({.epilogue = Epilogue::store_f32,
          .n_weight_rows = 19,
          .dim = 64,
@@ -232,10 +234,16 @@ void add_norms(std::vector<KernelCase>& cases) {
 // Rows so long that their bytes are made in chunks, and rows shorter than the threads that share them.
 void add_row_lengths(std::vector<KernelCase>& cases) {
   for (const QuantKind kind : {QuantKind::q4, QuantKind::q8}) {
-    for (const std::uint32_t dim : {32u, 1056u, 4096u, 4128u, 9728u}) {
-      cases.push_back(
-          make_case({.kind = kind, .epilogue = Epilogue::add_residual, .n_weight_rows = 12, .dim = dim},
-                    "row length", false));
+    for (const std::uint32_t dim : {32u, 1024u, 1056u, 4128u, 9728u}) {
+      for (const bool least_limits : {false, true}) {
+        if (least_limits && dim < 9728) continue;
+        cases.push_back(make_case({.kind = kind,
+                                   .epilogue = Epilogue::add_residual,
+                                   .n_weight_rows = 12,
+                                   .dim = dim,
+                                   .least_limits = least_limits},
+                                  "row length", false));
+      }
     }
   }
 }

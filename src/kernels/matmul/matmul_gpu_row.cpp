@@ -30,30 +30,46 @@ gpu::Program float_program(const gpu::Recording& recording, const MatmulShape& s
   return program;
 }
 
-// How the integer form spreads weight rows over threads.
+constexpr std::uint32_t k_lanes = 32;  // threads that share two weight rows
+
+// How the integer form goes through a weight row, in rounds of k_lanes groups.
 struct IntegerForm {
-  std::uint32_t lanes = 32;  // threads that share four weight rows
   std::uint32_t workgroup = 256;
+  std::uint32_t batch = 1;         // rounds whose weights are asked for together
+  std::uint32_t chunk_rounds = 1;  // rounds whose bytes of x are kept at once
 };
 
-// Bytes of x that are kept at once, in groups: what fits 16 KiB of workgroup memory beside the sums.
-constexpr std::uint32_t k_max_chunk_groups = 96;
+// Groups of x whose bytes and scales fit workgroup memory beside the slots of every thread.
+std::uint32_t max_chunk_groups(const gpu::Limits& limits, std::uint32_t workgroup) {
+  return (limits.workgroup_bytes - 12 * workgroup) / 72;
+}
 
-// Few and long rows are spread over more threads. Workgroups stay large: each makes x's bytes anew, and 64 threads took
-// twice as long for it as 256 (H200, 3072 x 8192: 28 against 17 us).
-IntegerForm choose_integer_form(const MatmulShape& shape) {
+// Measured on an H200 (docs/performance.md): all of a short row at once, where no lane stays idle; long rows in batches of
+// four or five rounds, by workgroups that make x's bytes with twice as many threads.
+IntegerForm choose_integer_form(const gpu::Limits& limits, const MatmulShape& shape) {
+  const std::uint32_t n_groups = shape.dim / k_quant_group;
+  const std::uint32_t n_rounds = div_up(n_groups, k_lanes);
   IntegerForm form;
-  const std::uint32_t n_weight_rows = shape.n_out * (shape.epilogue == Epilogue::swiglu ? 2 : 1);
-  if (n_weight_rows <= 4096 && shape.dim >= 6144) form.lanes = 64;
+  if (n_rounds > 4) {
+    form.batch = n_rounds % 5 == 0 ? 5 : 4;
+    if (limits.workgroup_threads >= 512 && limits.workgroup_bytes >= 32768) form.workgroup = 512;
+  } else if (n_groups % k_lanes == 0) {
+    form.batch = n_rounds;
+  }
+  const std::uint32_t n_batches = div_up(n_rounds, form.batch);
+  const std::uint32_t max_batches = max_chunk_groups(limits, form.workgroup) / (k_lanes * form.batch);
+  form.chunk_rounds = form.batch * div_up(n_batches, div_up(n_batches, max_batches));
   return form;
 }
 
 gpu::Program integer_program(const gpu::Recording& recording, const MatmulShape& shape,
                              const IntegerForm& form) {
+  const bool subgroups = recording.target.subgroups;
   gpu::Program program = {
       .body = "matmul_gpu_row",
       .parts = {"step", shape.kind == QuantKind::q4 ? "row_q4" : "row_q8", epilogue_part(shape.epilogue),
-                recording.target.subgroups ? "partial_sum_subgroup" : "partial_sum_workgroup"},
+                subgroups ? "partial_sum_subgroup" : "partial_sum_workgroup",
+                subgroups && recording.limits.min_subgroup >= 8 ? "eights_subgroup" : "eights_workgroup"},
       .consts = matmul_consts(shape)};
   if (shape.normed) {
     program.parts.push_back("row_x_normed");
@@ -62,12 +78,9 @@ gpu::Program integer_program(const gpu::Recording& recording, const MatmulShape&
   } else {
     program.parts.push_back("row_x_stored");
   }
-  const std::uint32_t n_groups = shape.dim / k_quant_group;
   program.consts.push_back(gpu::const_u32("N_OUT", shape.n_out));
-  program.consts.push_back(gpu::const_u32("LANES", form.lanes));
-  const std::uint32_t n_rounds = div_up(n_groups, form.lanes);
-  const std::uint32_t n_chunks = div_up(n_rounds * form.lanes, k_max_chunk_groups);
-  program.consts.push_back(gpu::const_u32("CHUNK_ROUNDS", div_up(n_rounds, n_chunks)));
+  program.consts.push_back(gpu::const_u32("CHUNK_ROUNDS", form.chunk_rounds));
+  program.consts.push_back(gpu::const_u32("BATCH", form.batch));
   program.consts.push_back(gpu::const_u32("WORKGROUP", form.workgroup));
   return program;
 }
@@ -96,8 +109,8 @@ void record_gpu_row(gpu::Recording& recording, std::string_view name, const Matm
   };
   std::uint32_t n_workgroups = 0;
   if (has_integer_form(shape.kind)) {
-    const IntegerForm form = choose_integer_form(shape);
-    n_workgroups = div_up(shape.n_out, form.workgroup / form.lanes * 4 / n_mats);
+    const IntegerForm form = choose_integer_form(recording.limits, shape);
+    n_workgroups = div_up(shape.n_out, form.workgroup / k_lanes * 2 / n_mats);
     op.program = integer_program(recording, shape, form);
     op.tolerance += static_cast<float>(n_mats) * k_row_bytes_tolerance;
     if (shape.normed) op.bindings.push_back({args.norm->weight, gpu::Access::read});

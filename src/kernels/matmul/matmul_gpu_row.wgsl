@@ -1,14 +1,14 @@
 // out = W x for one row of x, in whole numbers: each group of 32 elements of x becomes v * scale with v of 16 bits, kept
 // as two signed bytes, and dot4I8Packed sums levels times bytes exactly (a row part). A workgroup makes x's bytes once
-// for all its weight rows; LANES threads share four weight rows, each with every LANES-th group. Weights are asked for
-// one round ahead, the first before x's bytes are made, so that memory is never idle.
-// Consts: N_GROUPS (of a weight row), N_OUT (columns made), N_MATS, PAIR_OFFSET, LANES, CHUNK_ROUNDS (whose bytes of x are
-// kept at once), WORKGROUP.
+// for all its weight rows; LANES threads share two weight rows, each with every LANES-th group: a round. The groups of
+// BATCH rounds are asked for together, the first before x's bytes are made, so that memory is never idle.
+// Consts: N_GROUPS (of a weight row), N_OUT (columns made), N_MATS, PAIR_OFFSET, CHUNK_ROUNDS (whose bytes of x are kept
+// at once, a multiple of BATCH), BATCH, WORKGROUP.
 // Bindings: 0 words, 1 scales (a row part), 2 step, 3 x (an x part; 5 there, too), 4 out (an epilogue part).
 @group(0) @binding(2) var<storage, read> step_state: Step;
 
-const ROWS = 4u;
-const SETS = WORKGROUP / LANES;
+const LANES = 32u;
+const ROWS = 2u;
 const COLUMNS = ROWS / N_MATS;
 const ROUNDS = (N_GROUPS + LANES - 1u) / LANES;
 const CHUNK = CHUNK_ROUNDS * LANES;  // groups
@@ -16,16 +16,13 @@ const CHUNK_QUADS = 8u * CHUNK;
 const QUADS_PER_THREAD = (CHUNK_QUADS + WORKGROUP - 1u) / WORKGROUP;
 const LARGEST = 32512.0;  // 127 * 256: what fits two signed bytes on both sides
 const_assert WORKGROUP % LANES == 0u;
-const_assert LANES >= ROWS;
+const_assert CHUNK_ROUNDS % BATCH == 0u;
 
-// Of group g, as planes [plane][g]: the bytes of its elements 0 to 15 and 16 to 31, high ones, then low ones. In the end
-// the partial sums of every thread.
-var<workgroup> x_bytes: array<vec4<u32>, max(4u * CHUNK, WORKGROUP)>;
-var<workgroup> x_scales: array<f32, CHUNK>;
-// Of the eight quads of group g, [half][g]: their largest magnitudes, and the sums of their whole numbers.
-var<workgroup> x_tops: array<vec4<f32>, 2u * CHUNK>;
-var<workgroup> x_sums: array<vec4<f32>, 2u * CHUNK>;
-var<workgroup> square_slots: array<f32, WORKGROUP>;
+// Of group g, as planes [plane][g]: the bytes of its elements 0 to 15 and 16 to 31, high ones, then low ones.
+var<workgroup> x_bytes: array<vec4<u32>, 4u * CHUNK>;
+var<workgroup> x_scales: array<vec2<f32>, CHUNK>;     // of a group: the scale of its whole numbers, and times their sum
+var<workgroup> slots: array<vec2<f32>, WORKGROUP>;    // partial sums of the two rows; before, what an eights part needs
+var<workgroup> square_slots: array<f32, WORKGROUP>;  // partial sums of x's squares
 
 // What a row part multiplies a group of weights by.
 struct GroupX {
@@ -45,40 +42,41 @@ fn dot16(levels: vec4<u32>, bytes: vec4<u32>) -> i32 {
 fn largest(v: vec4<f32>) -> f32 {
   return max(max(v.x, v.y), max(v.z, v.w));
 }
+fn total(v: vec4<f32>) -> f32 {
+  return (v.x + v.y) + (v.z + v.w);
+}
 
 // The bytes of groups first_group to first_group + CHUNK; those beyond the last group multiply to nothing. Gives the sum
-// of the thread's squares before the norm. Quad q of a chunk is thread q % WORKGROUP's.
+// of the thread's squares before the norm. Quad q of a chunk is thread q % WORKGROUP's, eight threads have a group.
 fn make_chunk(first_group: u32, thread: u32) -> f32 {
   var quads = array<vec4<f32>, QUADS_PER_THREAD>();
   var squares = 0.0;
   for (var i = 0u; i < QUADS_PER_THREAD; i++) {
     let q = i * WORKGROUP + thread;
-    if (q < CHUNK_QUADS && first_group + q / 8u < N_GROUPS) {
+    if (first_group + q / 8u < N_GROUPS) {
       let at = x_first_quad() + 8u * first_group + q;
       let raw = raw_quad(at);
-      squares += dot(raw, raw);
+      // A quad beyond the chunk is the next one's.
+      squares += select(0.0, dot(raw, raw), q < CHUNK_QUADS);
       quads[i] = weighed_quad(at, raw);
     }
-    if (q < CHUNK_QUADS) {
-      x_tops[q % 8u / 4u * CHUNK + q / 8u][q % 4u] = largest(abs(quads[i]));
-    }
   }
-  workgroupBarrier();  // the largest of every quad is known
-  // Infinity and NaN in x do not survive as integers, so they go into the scale.
-  let finite = (bitcast<u32>(squares) & 0x7F800000u) != 0x7F800000u;
   for (var i = 0u; i < QUADS_PER_THREAD; i++) {
     let q = i * WORKGROUP + thread;
+    let group = q / 8u;
+    let half = q % 8u / 4u;
+    let top = eights_max(largest(abs(quads[i])), thread);
+    let v = vec4<i32>(round(quads[i] * select(0.0, LARGEST / top, top > 1e-30)));
+    let high = (v + 128) >> vec4<u32>(8u);
+    // Infinity and NaN do not survive as whole numbers, so they go into the sum.
+    let raw_sum = total(quads[i]);
+    let finite = (bitcast<u32>(raw_sum) & 0x7F800000u) != 0x7F800000u;
+    let sum = eights_sum(select(raw_sum, f32((v.x + v.y) + (v.z + v.w)), finite), thread);
     if (q < CHUNK_QUADS) {
-      let group = q / 8u;
-      let half = q % 8u / 4u;
-      let top = largest(max(x_tops[group], x_tops[CHUNK + group]));
-      let v = vec4<i32>(round(quads[i] * select(0.0, LARGEST / top, top > 1e-30)));
-      let high = (v + 128) >> vec4<u32>(8u);
       x_bytes[half * CHUNK + group][q % 4u] = pack4xI8(high);
       x_bytes[(2u + half) * CHUNK + group][q % 4u] = pack4xI8(v - (high << vec4<u32>(8u)));
-      x_sums[half * CHUNK + group][q % 4u] = select(squares, f32((v.x + v.y) + (v.z + v.w)), finite);
       if (q % 8u == 0u) {
-        x_scales[group] = top / LARGEST;
+        x_scales[group] = top / LARGEST * vec2<f32>(1.0, sum);
       }
     }
   }
@@ -90,63 +88,56 @@ fn make_chunk(first_group: u32, thread: u32) -> f32 {
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) n_workgroups: vec3<u32>,
         @builtin(local_invocation_index) thread: u32) {
   let lane = thread % LANES;
-  let first = ((workgroup.z * n_workgroups.x + workgroup.x) * SETS + thread / LANES) * COLUMNS;
+  let first = ((workgroup.z * n_workgroups.x + workgroup.x) * WORKGROUP + thread) / LANES * COLUMNS;
   // Rows beyond the last are computed as the last and not stored.
-  var rows = min(vec4<u32>(first, first + 1u, first + 2u, first + 3u), vec4<u32>(N_OUT - 1u));
-  if (N_MATS == 2u) {
-    rows = vec4<u32>(rows.xy, rows.xy + PAIR_OFFSET);
+  let row_a = min(first, N_OUT - 1u);
+  let row_b = select(min(first + 1u, N_OUT - 1u), row_a + PAIR_OFFSET, N_MATS == 2u);
+  let first_a = row_a * N_GROUPS;
+  let first_b = row_b * N_GROUPS;
+  var batch_a = array<GroupW, BATCH>();
+  var batch_b = array<GroupW, BATCH>();
+  for (var i = 0u; i < BATCH; i++) {
+    let g = min(i * LANES + lane, N_GROUPS - 1u);
+    batch_a[i] = load_group(first_a + g);
+    batch_b[i] = load_group(first_b + g);
   }
-  let first_groups = rows * N_GROUPS;
-  let g0 = min(lane, N_GROUPS - 1u);
-  var next_a = load_group(first_groups.x + g0);
-  var next_b = load_group(first_groups.y + g0);
-  var next_c = load_group(first_groups.z + g0);
-  var next_d = load_group(first_groups.w + g0);
-  var sums = vec4<f32>();
+  var sums = vec2<f32>();
   var squares = 0.0;
-  for (var round = 0u; round < ROUNDS; round++) {
-    if (round % CHUNK_ROUNDS == 0u) {
-      if (round > 0u) {
-        workgroupBarrier();  // all have used the chunk before
-      }
-      squares += make_chunk(round * LANES, thread);
+  for (var first_round = 0u; first_round < ROUNDS; first_round += CHUNK_ROUNDS) {
+    if (first_round > 0u) {
+      workgroupBarrier();  // all have used the chunk before
     }
-    let slot = round % CHUNK_ROUNDS * LANES + lane;
-    let scale = x_scales[slot];
-    let quad_sums = x_sums[slot] + x_sums[CHUNK + slot];
-    let x = GroupX(x_bytes[slot], x_bytes[CHUNK + slot], x_bytes[2u * CHUNK + slot], x_bytes[3u * CHUNK + slot], scale,
-                   scale * ((quad_sums.x + quad_sums.y) + (quad_sums.z + quad_sums.w)));
-    let a = next_a;
-    let b = next_b;
-    let c = next_c;
-    let d = next_d;
-    let g = min((round + 1u) * LANES + lane, N_GROUPS - 1u);
-    next_a = load_group(first_groups.x + g);
-    next_b = load_group(first_groups.y + g);
-    next_c = load_group(first_groups.z + g);
-    next_d = load_group(first_groups.w + g);
-    sums += vec4<f32>(group_product(a, x), group_product(b, x), group_product(c, x), group_product(d, x));
+    squares += make_chunk(first_round * LANES, thread);
+    for (var round = 0u; round < CHUNK_ROUNDS; round += BATCH) {
+      for (var i = 0u; i < BATCH; i++) {
+        let slot = (round + i) * LANES + lane;
+        let scale = x_scales[slot];
+        let x = GroupX(x_bytes[slot], x_bytes[CHUNK + slot], x_bytes[2u * CHUNK + slot], x_bytes[3u * CHUNK + slot],
+                       scale.x, scale.y);
+        sums += vec2<f32>(group_product(batch_a[i], x), group_product(batch_b[i], x));
+      }
+      for (var i = 0u; i < BATCH; i++) {
+        let g = min((first_round + round + BATCH + i) * LANES + lane, N_GROUPS - 1u);
+        batch_a[i] = load_group(first_a + g);
+        batch_b[i] = load_group(first_b + g);
+      }
+    }
   }
 
-  // A set's sums from partial ones that stand `width` threads apart.
+  // Sums over the lanes from partial ones that stand `width` threads apart.
   let width = sum_width();
-  let partial = partial_sum(sums, width);
-  var partial_squares = 0.0;
-  if (NORMED) {
-    partial_squares = partial_sum(vec4<f32>(squares), width).x;
-  }
-  workgroupBarrier();  // all have used x's bytes
+  let partial = partial_sum(vec4<f32>(sums, squares, 0.0), width);
   if (thread % width == 0u) {
-    x_bytes[thread] = bitcast<vec4<u32>>(partial);
-    square_slots[thread] = partial_squares;
+    slots[thread] = partial.xy;
+    square_slots[thread] = partial.z;
   }
   workgroupBarrier();  // every partial sum is written
   if (lane >= COLUMNS || first + lane >= N_OUT) {
     return;
   }
-  var total = vec4<f32>();
+  var sum = vec2<f32>();
   for (var i = 0u; i < LANES; i += width) {
-    total += bitcast<vec4<f32>>(x_bytes[thread - lane + i]);
+    sum += slots[thread - lane + i];
   }
   var total_squares = 0.0;
   if (NORMED) {
@@ -155,5 +146,5 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) n_
     }
   }
   let scale = norm_scale(total_squares);
-  finish(0u, first + lane, scale * total[lane], scale * total[(lane + COLUMNS) % ROWS]);
+  finish(0u, first + lane, scale * sum[lane], scale * sum[(lane + COLUMNS) % ROWS]);
 }
