@@ -16,7 +16,7 @@ Result<Configs> parse_configs(const load::ModelTexts& texts) {
   Configs configs;
   const auto take = [&](const std::optional<std::string>& text, std::string_view name) -> Result<void> {
     if (!text) return {};
-    auto parsed = parse_json(*text, name);
+    auto parsed = parse_json_unique(*text, name);
     if (!parsed) return forward(parsed);
     if (configs.all.empty()) configs.name = name;
     configs.all.push_back(std::move(*parsed));

@@ -54,7 +54,7 @@ constexpr std::array k_family_templates = {
 Result<std::optional<text::TemplateKind>> choose_template(const TextFiles& files) {
   std::string jinja(files.chat_template_jinja);
   if (jinja.empty() && !files.tokenizer_config_json.empty()) {
-    auto config = parse_json(files.tokenizer_config_json, "tokenizer_config.json");
+    auto config = parse_json_unique(files.tokenizer_config_json, "tokenizer_config.json");
     if (!config) return forward(config);
     jinja = template_of(*config);
   }

@@ -8,9 +8,9 @@
 
 #include "base/bfloat.hpp"
 #include "base/half.hpp"
+#include "base/in_quotes.hpp"
 #include "load/convert_affine.hpp"
 #include "load/convert_blocks.hpp"
-#include "load/in_quotes.hpp"
 
 namespace ztvm::load {
 namespace {

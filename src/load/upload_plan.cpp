@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-#include "load/in_quotes.hpp"
+#include "base/in_quotes.hpp"
 #include "load/transform.hpp"
 
 namespace ztvm::load {

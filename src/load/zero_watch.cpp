@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "load/in_quotes.hpp"
+#include "base/in_quotes.hpp"
 
 namespace ztvm::load {
 

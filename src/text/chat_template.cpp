@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "base/in_quotes.hpp"
 #include "text/template_writer.hpp"
 
 namespace ztvm::text {
@@ -55,8 +56,8 @@ Result<TemplateKind> find_template(std::string_view name) {
   if (found != k_templates.end()) return found->kind;
   std::vector<std::string_view> names;
   for (const TemplateInfo& info : k_templates) names.push_back(info.name);
-  return fail(ErrorCode::not_found, fmt::format("There is no chat template \"{}\", expected one of {}.", name,
-                                                fmt::join(names, ", ")));
+  return fail(ErrorCode::not_found, fmt::format("There is no chat template {}, expected one of {}.",
+                                                in_quotes(name), fmt::join(names, ", ")));
 }
 
 Result<TemplateKind> detect_template(std::string_view jinja) {
@@ -74,8 +75,8 @@ Result<TemplateKind> detect_template(std::string_view jinja) {
     if (!has("You are") && !has("tool")) return TemplateKind::chatml;
   }
   return fail(ErrorCode::unsupported,
-              fmt::format("The model's chat template is none that this engine knows. It begins \"{}\".",
-                          jinja.substr(0, 80)));
+              fmt::format("The model's chat template is none that this engine knows. It begins {}.",
+                          in_quotes(jinja)));
 }
 
 Result<std::vector<Segment>> render_chat(TemplateKind kind, const ChatRequest& request) {

@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/in_quotes.hpp"
+
 namespace ztvm::text {
 namespace {
 
@@ -39,7 +41,7 @@ class Collector {
       return false;
     }
     if (event != Event::value || !parsed.is_number_integer()) {
-      refuse(fmt::format("model.vocab gives the token \"{}\" no integer as its id.", token_));
+      refuse(fmt::format("model.vocab gives the token {} no integer as its id.", in_quotes(token_)));
       return true;
     }
     const bool is_huge = parsed.is_number_unsigned() && parsed.get<std::uint64_t>() > k_max_token_id;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/in_quotes.hpp"
+
 namespace ztvm::model {
 namespace {
 
@@ -19,14 +21,6 @@ const Json* find_path(const Json& object, std::string_view key) {
 }
 
 std::string first_of(std::initializer_list<std::string_view> keys) { return std::string(*keys.begin()); }
-
-// A value as an error quotes it, cut to a readable length.
-std::string shown(const Json& value) {
-  std::string text = dump_json(value);
-  constexpr std::size_t k_most = 60;
-  if (text.size() > k_most) text = text.substr(0, k_most) + "...";
-  return text;
-}
 
 }  // namespace
 
@@ -46,7 +40,7 @@ std::uint32_t ConfigReader::checked(std::string_view key, const Json& value, std
   if (!whole || value.get<std::uint64_t>() < low || value.get<std::uint64_t>() > high) {
     keep({ErrorCode::corrupt_file,
           fmt::format("{} has {} in field \"{}\", expected a whole number from {} to {}.", name_,
-                      shown(value), key, low, high)});
+                      shown_json(value), key, low, high)});
     return static_cast<std::uint32_t>(low);
   }
   return static_cast<std::uint32_t>(value.get<std::uint64_t>());
@@ -74,7 +68,7 @@ double ConfigReader::number_or(std::initializer_list<std::string_view> keys, dou
     return value->get<double>();
   }
   keep({ErrorCode::corrupt_file, fmt::format("{} has {} in field \"{}\", expected a number from {} to {}.",
-                                             name_, shown(*value), first_of(keys), low, high)});
+                                             name_, shown_json(*value), first_of(keys), low, high)});
   return low;
 }
 
@@ -83,7 +77,7 @@ bool ConfigReader::boolean_or(std::initializer_list<std::string_view> keys, bool
   if (value == nullptr) return fallback;
   if (value->is_boolean()) return value->get<bool>();
   keep({ErrorCode::corrupt_file, fmt::format("{} has {} in field \"{}\", expected true or false.", name_,
-                                             shown(*value), first_of(keys))});
+                                             shown_json(*value), first_of(keys))});
   return fallback;
 }
 
@@ -95,7 +89,7 @@ void ConfigReader::require_value(std::string_view key, const Json& expected) {
   const Json* value = find({key});
   if (value == nullptr || *value == expected) return;
   keep({ErrorCode::unsupported, fmt::format("{} has {} in field \"{}\", but this engine knows only {}.",
-                                            name_, shown(*value), key, shown(expected))});
+                                            name_, shown_json(*value), key, shown_json(expected))});
 }
 
 Result<void> ConfigReader::status() const {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/in_quotes.hpp"
+
 namespace ztvm::model {
 namespace {
 
@@ -141,7 +143,7 @@ Result<Family> llama_from_gguf(const load::GgufMetadata& metadata, const load::C
   auto scaling = metadata.find_string("llama.rope.scaling.type");
   if (!scaling) return forward(scaling);
   reader.require(!*scaling || **scaling == "none",
-                 fmt::format("uses RoPE scaling \"{}\", expected none.", scaling->value_or("")));
+                 fmt::format("uses RoPE scaling {}, expected none.", in_quotes(scaling->value_or(""))));
   reader.require(file.find("rope_freqs.weight") == nullptr,
                  "has rope_freqs.weight (scaled RoPE), expected none.");
   if (auto status = reader.status(); !status) return forward(status);

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "base/in_quotes.hpp"
 #include "model/families/layer_tensors.hpp"
 
 namespace ztvm::model {
@@ -51,7 +52,7 @@ std::vector<bool> read_attention_layers(ConfigReader& config, std::uint32_t n_la
       config.require(is_attention[i] || type == "linear_attention",
                      fmt::format("has layer {} of type {}, but this engine knows \"full_attention\" and "
                                  "\"linear_attention\".",
-                                 i, dump_json(type)));
+                                 i, shown_json(type)));
     }
     return is_attention;
   }
