@@ -47,6 +47,18 @@ CLI::Validator whole_number(std::uint64_t min, std::uint64_t max) {
       "");
 }
 
+CLI::Validator real_number(float min, float max, bool with_min) {
+  return CLI::Validator(
+      [=](const std::string& text) {
+        const auto value = parse_decimal<float>(text);
+        // Not a number is inside no range.
+        if (value && (with_min ? *value >= min : *value > min) && *value <= max) return std::string();
+        return with_min ? fmt::format("\"{}\" is no number from {} to {}", text, min, max)
+                        : fmt::format("\"{}\" is no number above {} and up to {}", text, min, max);
+      },
+      "");
+}
+
 void add_context_option(CLI::App& command, std::uint32_t& context) {
   constexpr std::uint32_t k_max_context = 1u << 20;
   command.add_option("--context", context, "Tokens that prompt and answer may take together")
