@@ -32,6 +32,8 @@ int report(const Error& error) {
   return k_exit_failure;
 }
 
+void warn(const std::string& sentence) { fmt::print(stderr, "zerotvm: Warning: {}\n", sentence); }
+
 void add_model_argument(CLI::App& command, std::string& model) {
   command.add_option("MODEL", model, "Alias (smollm2, phi3, ...), model folder, or .gguf file")->required();
 }

@@ -28,6 +28,9 @@ using Action = std::function<int()>;
 // Prints the error as one line on stderr. Returns k_exit_failure.
 int report(const Error& error);
 
+// Prints a sentence as one line on stderr that does not change how the program ends.
+void warn(const std::string& sentence);
+
 // Accepts decimal digits alone, from `min` to `max`: CLI11 by itself takes -1 and octal for unsigned numbers too.
 CLI::Validator whole_number(std::uint64_t min, std::uint64_t max);
 

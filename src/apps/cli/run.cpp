@@ -110,6 +110,7 @@ void add_run_command(CLI::App& program, Action& action) {
   CLI::App& command = *program.add_subcommand("run", "Answers a prompt, or chats when there is none");
   // CLI11 keeps references to what it fills, so it lives on the heap and goes along with the callback.
   auto options = std::make_shared<RunOptions>();
+  options->model.warn = warn;
   add_model_argument(command, options->model.model);
   command.add_option("PROMPT", options->prompt, "What to answer; without it an interactive chat begins");
   command.add_option("--system", options->system, "System message that stands before the conversation");
