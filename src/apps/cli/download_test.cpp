@@ -131,8 +131,8 @@ TEST_F(DownloadCommandTest, VerifiesAndRepairs) {
             "No file in \"" + folder() +
                 "\" is wrong (5 files, 4.4 kB).\n"
                 "2 files are as the hub or the manifest publishes their checksum.\n"
-                "3 files are as this machine recorded them at the first download or load; no checksum is "
-                "published.\n");
+                "3 files are as this machine recorded them at the first download or load; no published "
+                "checksum of them is known.\n");
   std::filesystem::resize_file(temp_.path() / "n/params_shard_1.bin", 10);
   ran = run({"verify", folder()});
   EXPECT_EQ(ran.code, 1);

@@ -61,7 +61,8 @@ std::string told_basis(const VerifyReport& result) {
   }
   if (n_recorded > 0) {
     text += fmt::format(
-        "{} as this machine recorded {} at the first download or load; no checksum is published.\n",
+        "{0} as this machine recorded {1} at the first download or load; no published checksum of {1} is "
+        "known.\n",
         count_files(n_recorded, "is", "are"), n_recorded == 1 ? "it" : "them");
   }
   if (!result.not_compared.empty()) {

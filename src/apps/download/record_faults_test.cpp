@@ -76,6 +76,14 @@ TEST_F(RecordFaultsTest, NamesWhatTheRecordLacks) {
             4u);  // as the first download did: its md5 says that it is right
 }
 
+TEST_F(RecordFaultsTest, NamesWhatTheRecordHasNoHashOf) {
+  change_record([](FolderRecord& record) { record.put({.name = "tokenizer.json", .n_bytes = 17}); });
+  EXPECT_EQ(faults(),
+            std::vector<std::string>{"tokenizer.json: The record (.zerotvm.json) has no sha256 of it."});
+  EXPECT_EQ(repair({"tokenizer.json"}), "");
+  EXPECT_EQ(faults(), std::vector<std::string>());
+}
+
 TEST_F(RecordFaultsTest, ADownloadDoesNotBelieveARecordThatLacksFiles) {
   change_record([](FolderRecord& record) { record.files.clear(); });
   std::filesystem::remove(folder() / "params_shard_1.bin");

@@ -171,6 +171,9 @@ Result<VerifyReport> verify_folder(const fs::path& folder, const VerifyProgress&
     auto fault = fault_of(folder, one, file, progress_of(progress, one));
     if (!fault) return forward(fault);
     report.n_bytes += file.n_bytes.value_or(0);
+    if (fault->empty() && is_recorded && (*record)->complete && one.file.sha256.empty()) {
+      *fault = "The record (.zerotvm.json) has no sha256 of it.";
+    }
     if (!fault->empty()) {
       report.faults.push_back({one.file.name, std::move(*fault)});
     } else if (is_published(one)) {
