@@ -65,7 +65,8 @@ void ZeroHoles::start_stretch(std::uint64_t offset, std::uint64_t n_bytes) {
 void ZeroHoles::end_stretch(std::uint64_t n_more) {
   const Hole ended = {.offset = stretch_.offset, .n_bytes = stretch_.n_bytes + n_more};
   const bool is_hole = is_apart_ ? has_scales_ : begins_inside_ || n_more >= k_inside_bytes;
-  if (is_hole && ended.n_bytes >= k_hole_bytes && hole_.n_bytes == 0) hole_ = ended;
+  const std::uint64_t least_bytes = is_apart_ ? k_apart_bytes : k_hole_bytes;
+  if (is_hole && ended.n_bytes >= least_bytes && hole_.n_bytes == 0) hole_ = ended;
   start_stretch(next_offset_, 0);
 }
 

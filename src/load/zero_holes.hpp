@@ -1,9 +1,11 @@
 #pragma once
 // Finds holes in a matrix: stretches of reserved space that a broken download never wrote.
 //
-// Rule: k_hole_bytes (a page of a file system) or more zero bytes, one after another in the rows of a matrix, are a hole
-// - where scales lie apart: when a row among them is zero in its words, but not in its scales (MLC) or biases (MLX);
-// - else: when they begin or end within a row, of which k_inside_bytes or more are then zero.
+// Rule: zero bytes, one after another in the rows of a matrix, are a hole
+// - where scales lie apart: from k_apart_bytes on, when a row among them is zero in its words, but not in its scales
+//   (MLC) or biases (MLX);
+// - else: from k_hole_bytes on, a page of a file system, when they begin or end within a row, of which k_inside_bytes or
+//   more are then zero.
 // Training and padding leave whole rows of zeros at most (vocabulary that is not used, for one). Those begin and end
 // with rows, and quantise to scales or biases of zero; nothing else makes every level of a row zero.
 #include <cstdint>
@@ -15,6 +17,7 @@ namespace ztvm::load {
 
 class ZeroHoles {
  public:
+  static constexpr std::uint64_t k_apart_bytes = 1024;
   static constexpr std::uint64_t k_hole_bytes = 4096;
   static constexpr std::uint64_t k_inside_bytes = 32;
 

@@ -79,6 +79,12 @@ TEST(ZeroHoles, ScalesApartTellPaddingFromAHole) {
   matrix.scales = std::string(k_rows * 8, '\x2C');
   matrix.clear_words(30 * k_row_bytes, 90 * k_row_bytes);
   EXPECT_EQ(matrix.hole().n_bytes, 60 * k_row_bytes);
+  Matrix small;
+  small.scales = matrix.scales;
+  small.clear_words(30 * k_row_bytes, 37 * k_row_bytes);
+  EXPECT_EQ(small.hole().n_bytes, 0u);
+  small.clear_words(37 * k_row_bytes, 38 * k_row_bytes);
+  EXPECT_EQ(small.hole().n_bytes, 8 * k_row_bytes);
   for (std::size_t i = 30 * 8; i < 90 * 8; ++i) matrix.scales[i] = i % 2 == 0 ? '\0' : '\x80';  // 0 and -0
   EXPECT_EQ(matrix.hole().n_bytes, 0u);
 }
