@@ -68,6 +68,12 @@ const GgufMetadata::Entry* GgufMetadata::find(std::string_view key) const {
   return at == entries_.end() || at->key != key ? nullptr : &*at;
 }
 
+std::optional<std::uint64_t> GgufMetadata::array_length(std::string_view key) const {
+  const Entry* entry = find(key);
+  if (entry == nullptr || entry->type != GgufType::array) return std::nullopt;
+  return array_at(entry->offset).count;
+}
+
 GgufMetadata::Array GgufMetadata::array_at(std::size_t offset) const {
   return {.type = static_cast<GgufType>(load_as<std::uint32_t>(bytes_, offset)),
           .count = load_as<std::uint64_t>(bytes_, offset + 4),

@@ -274,6 +274,7 @@ Result<Slot> WeightPlan::Builder::plan(const VectorSpec& spec) {
     requests_.push_back(
         {.tensor = *tensor,
          .flatten = true,
+         .may_be_zero = spec.may_be_zero,
          .targets = {{.words_slot = number, .scales_slot = number, .first_row = i, .n_rows = 1}}});
   }
   return slot;

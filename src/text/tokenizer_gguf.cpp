@@ -113,8 +113,7 @@ Result<MergeTable> build_merges(const GgufVocab& gguf, const Vocab& vocab,
     return make_merge_table(vocab, gguf.scores, added_tokens);
   }
   if (gguf.merges.empty()) {
-    return fail(ErrorCode::corrupt_file,
-                "The GGUF file has no tokenizer.ggml.merges, so text cannot be encoded.");
+    return fail(ErrorCode::corrupt_file, "tokenizer.ggml.merges is missing, so that text cannot be encoded.");
   }
   std::vector<MergePair> pairs;
   for (const std::string& merge : gguf.merges) {

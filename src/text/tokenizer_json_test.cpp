@@ -100,8 +100,9 @@ TEST(TokenizerJson, RefusesWhatContradictsItself) {
             "The model of tokenizer.json has no vocabulary.");
   EXPECT_EQ(refused([](Json& j) { j["model"]["vocab"]["c"] = -1; }),
             "tokenizer.json: The vocabulary gives token \"c\" the id -1, expected 0 to 4194303.");
-  EXPECT_EQ(refused([](Json& j) { j["model"]["vocab"]["c"] = 18446744073709551615u; }),
-            "tokenizer.json: The vocabulary gives token \"c\" the id 4194304, expected 0 to 4194303.");
+  EXPECT_EQ(
+      refused([](Json& j) { j["model"]["vocab"]["c"] = 18446744073709551615u; }),
+      "tokenizer.json: The vocabulary gives token \"c\" the id 18446744073709551615, expected 0 to 4194303.");
   EXPECT_EQ(refused([](Json& j) { j["model"]["vocab"]["c"] = "x"; }),
             "tokenizer.json: model.vocab gives the token \"c\" no integer as its id.");
   EXPECT_EQ(refused([](Json& j) { j["model"]["vocab"]["c"] = {{"d", 1}}; }),
