@@ -74,6 +74,7 @@ Result<void> supply_model(engine::Engine& engine, ModelSource& source, const Sup
 Result<LoadedModel> load_model(const ModelOptions& options, const LoadProgress& progress) {
   auto path = resolve_model(options.model, model_roots());
   if (!path) return forward(path);
+  FileStamps before = options.record && !path->folder.empty() ? stamps_of(path->folder) : FileStamps{};
   auto source = ModelSource::open(path->path);
   if (!source) return forward(source);
   auto device = open_device(options.backend, options.adapter, options.timestamps);
@@ -95,7 +96,7 @@ Result<LoadedModel> load_model(const ModelOptions& options, const LoadProgress& 
   if (auto ready = wait_until_ready(**engine); !ready) return forward(ready);
   LoadedModel model{.device = std::move(*device), .engine = std::move(*engine)};
   if (options.record && !path->folder.empty())
-    model.record = std::make_unique<BackgroundRecord>(path->folder);
+    model.record = std::make_unique<BackgroundRecord>(path->folder, std::move(before), options.warn);
   return model;
 }
 

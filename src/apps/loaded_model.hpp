@@ -26,6 +26,8 @@ struct ModelOptions {
   // If set, the engine runs on what this makes of the device.
   std::function<std::unique_ptr<gpu::Device>(std::unique_ptr<gpu::Device>)> wrap_device;
   bool record = true;  // the hashes of its files, at the first load
+  // Told at the end of a LoadedModel, in a sentence, when recording found a file that is not as it should be.
+  BackgroundRecord::Warn warn;
 };
 
 // The engine borrows the device, so it is declared after it and destroyed first.

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
+
+#include "base/in_quotes.hpp"
 
 namespace ztvm {
 namespace {
@@ -29,6 +32,41 @@ bool nests_too_deep(std::string_view text) {
   return false;
 }
 
+// Takes what the parser finds, and keeps where it gives up.
+struct FaultFinder : nlohmann::json_sax<Json> {
+  std::size_t n_read = 0;  // bytes up to the fault, the wrong one included
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(Json::number_integer_t) override { return true; }
+  bool number_unsigned(Json::number_unsigned_t) override { return true; }
+  bool number_float(Json::number_float_t, const std::string&) override { return true; }
+  bool string(std::string&) override { return true; }
+  bool binary(Json::binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return true; }
+  bool key(std::string&) override { return true; }
+  bool end_object() override { return true; }
+  bool start_array(std::size_t) override { return true; }
+  bool end_array() override { return true; }
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
+    n_read = position;
+    return false;
+  }
+};
+
+// " at line 2, column 5, where \"x\" stands", for text that the parser refused. Columns count bytes.
+std::string place_of_fault(std::string_view text) {
+  FaultFinder finder;
+  Json::sax_parse(text, &finder);
+  const std::size_t at = std::min(std::max<std::size_t>(finder.n_read, 1) - 1, text.size());
+  const std::string_view before = text.substr(0, at);
+  const auto n_lines = std::ranges::count(before, '\n');
+  const std::size_t column = n_lines == 0 ? at : at - before.rfind('\n') - 1;
+  const std::string place = fmt::format("line {}, column {}", n_lines + 1, column + 1);
+  if (at == text.size()) return fmt::format(": it ends too early, at {}", place);
+  return fmt::format(" at {}, where {} stands", place, in_quotes(text.substr(at, 1)));
+}
+
 template <typename J>
 Result<J> parse(std::string_view text, std::string_view what,
                 const typename J::parser_callback_t& callback = nullptr) {
@@ -44,7 +82,8 @@ Result<J> parse(std::string_view text, std::string_view what,
       text[text.find_first_not_of(" \t\r\n")] == '<') {
     return fail(ErrorCode::corrupt_file, fmt::format("{} is an HTML page, expected JSON.", what));
   }
-  return fail(ErrorCode::corrupt_file, fmt::format("{} ({} bytes) is not valid JSON.", what, text.size()));
+  return fail(ErrorCode::corrupt_file,
+              fmt::format("{} ({} bytes) is not valid JSON{}.", what, text.size(), place_of_fault(text)));
 }
 
 std::unexpected<Error> wrong_field(const Json& object, std::string_view key, std::string_view what,
@@ -93,7 +132,7 @@ Result<Json> parse_json_unique(std::string_view text, std::string_view what) {
   auto value = parse<Json>(text, what, watch);
   if (!value || !is_twice) return value;
   return fail(ErrorCode::corrupt_file,
-              fmt::format("{} has the key {} twice in one object.", what, Json(twice).dump(-1, ' ', true)));
+              fmt::format("{} has the key {} twice in one object.", what, in_quotes(twice)));
 }
 
 Result<std::string> get_string(const Json& object, std::string_view key, std::string_view what) {

@@ -9,7 +9,8 @@ namespace {
 Result<void> in_range(std::string_view field, float value, float low, float high, bool with_low) {
   if ((with_low ? value >= low : value > low) && value <= high) return {};
   return fail(ErrorCode::invalid_argument,
-              fmt::format("Field \"{}\" is outside {}{}, {}].", field, with_low ? "[" : "(", low, high));
+              fmt::format("Field \"{}\" is {}, expected a number {} {} and at most {}.", field, value,
+                          with_low ? "of at least" : "above", low, high));
 }
 
 }  // namespace

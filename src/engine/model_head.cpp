@@ -7,25 +7,19 @@ namespace ztvm::engine {
 namespace {
 
 // The configs of a folder, the one with the model's numbers first.
-struct Configs {
-  std::vector<Json> all;
-  std::string name;  // of the first
-};
-
-Result<Configs> parse_configs(const load::ModelTexts& texts) {
-  Configs configs;
+Result<std::vector<NamedConfig>> parse_configs(const load::ModelTexts& texts) {
+  std::vector<NamedConfig> configs;
   const auto take = [&](const std::optional<std::string>& text, std::string_view name) -> Result<void> {
     if (!text) return {};
-    auto parsed = parse_json(*text, name);
+    auto parsed = parse_config(*text, name);
     if (!parsed) return forward(parsed);
-    if (configs.all.empty()) configs.name = name;
-    configs.all.push_back(std::move(*parsed));
+    configs.push_back({.name = std::string(name), .json = std::move(*parsed)});
     return {};
   };
   if (auto taken = take(texts.mlc_chat_config, "mlc-chat-config.json"); !taken) return forward(taken);
   if (auto taken = take(texts.config, "config.json"); !taken) return forward(taken);
   if (auto taken = take(texts.generation_config, "generation_config.json"); !taken) return forward(taken);
-  check(!configs.name.empty(), "a folder's model has a config");
+  check(!configs.empty(), "a folder's model has a config");
   return configs;
 }
 
@@ -41,14 +35,16 @@ Result<ModelHead> read_model_head(load::ModelFiles files) {
   }
   auto configs = parse_configs(files.texts);
   if (!configs) return forward(configs);
-  auto family = model::family_from_config(configs->all.front(), configs->name, files.checkpoint);
+  const NamedConfig& first = configs->front();
+  auto family = model::family_from_config(first.json, first.name, files.checkpoint);
   if (!family) return forward(family);
-  const auto model_type = get_string(configs->all.front(), "model_type", configs->name);
+  const auto model_type = get_string(first.json, "model_type", first.name);
   auto text = read_text_parts({.tokenizer_json = files.texts.tokenizer.value_or(""),
-                               .tokenizer_config_json = files.texts.tokenizer_config.value_or(""),
+                               .tokenizer_config_json = files.texts.tokenizer_config,
                                .chat_template_jinja = files.texts.chat_template.value_or(""),
-                               .configs = configs->all,
-                               .model_type = model_type.value_or("")});
+                               .configs = *configs,
+                               .model_type = model_type.value_or(""),
+                               .n_model_ids = family->spec.vocab});
   if (!text) return forward(text);
   return ModelHead{std::move(files.checkpoint), std::move(*family), std::move(*text)};
 }

@@ -7,6 +7,7 @@
 
 #include "kernels/attention_shape.hpp"
 #include "kernels/rope_kv/rope_kv.hpp"
+#include "model/leftover.hpp"
 
 namespace ztvm::engine {
 namespace {
@@ -113,6 +114,7 @@ Result<ModelPlan> plan_model(model::Family family, const load::Checkpoint& check
   model::ModelWeights weights = model::plan_weights(builder, family.names, spec);
   auto planned = builder.finish();
   if (!planned) return forward(planned);
+  if (auto used = model::check_all_used(checkpoint, planned->steps(), family); !used) return forward(used);
   plan.weights = std::move(*planned);
   const std::uint32_t max_rows = options.max_rows != 0 ? options.max_rows : default_max_rows(options.target);
   plan.decoder = model::Decoder::plan(spec, std::move(weights),

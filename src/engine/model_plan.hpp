@@ -40,7 +40,7 @@ struct ModelPlan {
   MemoryPlan memory;
 };
 // `n_tokenizer_ids`: ids that the tokenizer knows; embedding rows beyond are never chosen.
-// Errors: a tensor that is missing or misshapen; a context that the model or the adapter cannot hold, and any buffer
+// Errors: a tensor that is missing, misshapen or left over; a context that the model or the adapter cannot hold, and any buffer
 // above the adapter's limits, with both numbers.
 Result<ModelPlan> plan_model(model::Family family, const load::Checkpoint& checkpoint,
                              std::size_t n_tokenizer_ids, const gpu::Caps& caps, const LoadOptions& options);

@@ -1,5 +1,8 @@
 #include "engine/text_parts.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 
 #include "load/gguf_vocab.hpp"
@@ -25,7 +28,7 @@ text::GgufVocab to_text(load::GgufVocabFields fields) {
 
 // A tokenizer_config.json holds a template as text, or a list of named ones, of which "default" is for chats.
 std::string template_of(const Json& tokenizer_config) {
-  if (!tokenizer_config.is_object() || !tokenizer_config.contains("chat_template")) return {};
+  if (!tokenizer_config.contains("chat_template")) return {};
   const Json& value = tokenizer_config["chat_template"];
   if (value.is_string()) return value.get<std::string>();
   if (!value.is_array()) return {};
@@ -53,10 +56,10 @@ constexpr std::array k_family_templates = {
 
 Result<std::optional<text::TemplateKind>> choose_template(const TextFiles& files) {
   std::string jinja(files.chat_template_jinja);
-  if (jinja.empty() && !files.tokenizer_config_json.empty()) {
-    auto config = parse_json(files.tokenizer_config_json, "tokenizer_config.json");
+  if (files.tokenizer_config_json) {
+    auto config = parse_config(*files.tokenizer_config_json, "tokenizer_config.json");
     if (!config) return forward(config);
-    jinja = template_of(*config);
+    if (jinja.empty()) jinja = template_of(*config);
   }
   if (!jinja.empty()) {
     if (auto detected = text::detect_template(jinja)) return *detected;
@@ -68,40 +71,74 @@ Result<std::optional<text::TemplateKind>> choose_template(const TextFiles& files
   return std::nullopt;
 }
 
-// Ids that a config names as ends: one number, or a list. Others are no ids and say nothing.
-void append_ids(const Json& value, std::vector<text::TokenId>& ids) {
-  if (value.is_array()) {
-    for (const Json& item : value) append_ids(item, ids);
-  } else if (value.is_number_unsigned() && value.get<std::uint64_t>() <= UINT32_MAX) {
-    ids.push_back(value.get<text::TokenId>());
+// Ids that a config names as ends: one number, or a list; null is none.
+struct EndField {
+  const char* path;
+  bool may_be_empty;  // a list: MLC's templates may end with strings alone
+};
+constexpr EndField k_end_fields[] = {
+    {"/eos_token_id", false}, {"/text_config/eos_token_id", false}, {"/conv_template/stop_token_ids", true}};
+
+Result<void> append_ids(const NamedConfig& config, const EndField& field, std::size_t n_ids,
+                        std::vector<text::TokenId>& ids) {
+  const Json::json_pointer path(field.path);
+  if (!config.json.contains(path) || config.json[path].is_null()) return {};
+  const Json& value = config.json[path];
+  const Json list = value.is_array() ? value : Json::array({value});
+  bool fine = field.may_be_empty || !list.empty();
+  for (const Json& id : list) {
+    fine = fine && id.is_number_unsigned() && id.get<std::uint64_t>() < n_ids;
+    if (fine) ids.push_back(id.get<text::TokenId>());
   }
+  if (fine) return {};
+  constexpr std::size_t k_most_shown = 60;
+  return fail(ErrorCode::corrupt_file,
+              fmt::format("{} has {} in field \"{}\", expected ids below the vocabulary of {} tokens.",
+                          config.name, dump_json(value).substr(0, k_most_shown), path.back(), n_ids));
 }
 
-std::vector<text::TokenId> config_stop_ids(std::span<const Json> configs) {
+Result<std::vector<text::TokenId>> config_stop_ids(std::span<const NamedConfig> configs, std::size_t n_ids) {
   std::vector<text::TokenId> ids;
-  for (const Json& config : configs) {
-    for (const char* pointer :
-         {"/eos_token_id", "/text_config/eos_token_id", "/conv_template/stop_token_ids"}) {
-      const Json::json_pointer path(pointer);
-      if (config.contains(path)) append_ids(config[path], ids);
+  for (const NamedConfig& config : configs) {
+    for (const EndField& field : k_end_fields) {
+      if (auto appended = append_ids(config, field, n_ids, ids); !appended) return forward(appended);
     }
   }
   return ids;
 }
 
+// The sentences of the vocabulary's own errors name keys of a file that they do not know.
+Error in_file(Error error, std::string_view file) {
+  error.text = fmt::format("{}: {}", file, error.text);
+  return error;
+}
+
+Result<void> check_template(const TextParts& parts, std::string_view file) {
+  if (!parts.chat_template) return {};
+  return text::check_markers(parts.tokenizer, *parts.chat_template, file);
+}
+
 }  // namespace
+
+Result<Json> parse_config(std::string_view text, std::string_view name) {
+  auto config = parse_json_unique(text, name);
+  if (!config || config->is_object()) return config;
+  return fail(ErrorCode::corrupt_file,
+              fmt::format("{} is a JSON {}, expected an object.", name, config->type_name()));
+}
 
 Result<TextParts> read_text_parts(const load::GgufMetadata& metadata) {
   auto fields = load::read_gguf_vocab(metadata);
   if (!fields) return forward(fields);
   const text::GgufVocab vocab = to_text(std::move(*fields));
   auto tokenizer = text::Tokenizer::from_gguf(vocab);
-  if (!tokenizer) return forward(tokenizer);
+  if (!tokenizer) return std::unexpected(in_file(std::move(tokenizer.error()), metadata.file()));
   TextParts parts = {.tokenizer = std::move(*tokenizer), .chat_template = {}, .stop_ids = {}};
   if (!vocab.chat_template.empty()) {
     auto detected = text::detect_template(vocab.chat_template);
     if (detected) parts.chat_template = *detected;
   }
+  if (auto checked = check_template(parts, metadata.file()); !checked) return forward(checked);
   parts.stop_ids = text::stop_ids(parts.tokenizer, parts.chat_template, {});
   return parts;
 }
@@ -112,7 +149,11 @@ Result<TextParts> read_text_parts(const TextFiles& files) {
   auto chat_template = choose_template(files);
   if (!chat_template) return forward(chat_template);
   TextParts parts = {.tokenizer = std::move(*tokenizer), .chat_template = *chat_template, .stop_ids = {}};
-  parts.stop_ids = text::stop_ids(parts.tokenizer, parts.chat_template, config_stop_ids(files.configs));
+  if (auto checked = check_template(parts, "tokenizer.json"); !checked) return forward(checked);
+  const std::size_t n_ids = std::max(files.n_model_ids, parts.tokenizer.vocab_size());
+  auto ends = config_stop_ids(files.configs, n_ids);
+  if (!ends) return forward(ends);
+  parts.stop_ids = text::stop_ids(parts.tokenizer, parts.chat_template, *ends);
   return parts;
 }
 

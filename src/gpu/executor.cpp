@@ -67,19 +67,22 @@ class ReferenceExecutor final : public Executor {
   std::vector<HostView> views_;
 };
 
-// Of the values that are not zero: a cache is mostly empty, and its values are no smaller for that.
+// Of the finite values that are not zero: a cache is mostly empty, and its values are no smaller for that; one that
+// overflowed must not make every other one right.
 double rms(const HostView& view) {
   double sum = 0.0;
   std::size_t n = 0;
   for (std::size_t i = 0; i < view.n_elements(); ++i) {
     const double value = view.load(i);
+    if (value == 0.0 || !std::isfinite(value)) continue;
     sum += value * value;
-    if (value != 0.0) ++n;
+    ++n;
   }
   return n == 0 ? 0.0 : std::sqrt(sum / static_cast<double>(n));
 }
 
-// How far apart two elements are and may be; u32 must be equal, int8 may differ by one step of rounding.
+// How far apart two elements are and may be; u32 must be equal, int8 may differ by one step of rounding, and what is not
+// finite must be the same.
 struct Distance {
   double got = 0.0;
   double want = 0.0;
@@ -93,7 +96,7 @@ Distance distance(const HostView& got, const HostView& want, std::size_t i, doub
   if (got.dtype == Dtype::u32) return {double(got.word(i)), double(want.word(i)), 0.0};
   const double wanted = want.load(i);
   if (got.dtype == Dtype::i8) return {got.load(i), wanted, 1.0};
-  return {got.load(i), wanted, tolerance * (std::abs(wanted) + scale)};
+  return {got.load(i), wanted, std::isfinite(wanted) ? tolerance * (std::abs(wanted) + scale) : 0.0};
 }
 
 }  // namespace

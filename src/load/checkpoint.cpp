@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "load/in_quotes.hpp"
+#include "base/in_quotes.hpp"
 
 namespace ztvm::load {
 

@@ -23,6 +23,10 @@ struct DtypeInfo {
   std::uint32_t block_bytes = 0;  // in all parts; 0 for affine, where bits and group decide
 };
 const DtypeInfo& info(Dtype dtype);
+// Numbers as they are, without blocks.
+constexpr bool is_plain(Dtype dtype) {
+  return dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16;
+}
 
 struct ByteRange {
   std::uint64_t offset = 0;  // from the start of the file

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "load/in_quotes.hpp"
+#include "base/in_quotes.hpp"
 #include "load/mlc_manifest.hpp"
 #include "load/mlx_tensors.hpp"
 #include "load/sniff.hpp"

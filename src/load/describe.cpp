@@ -6,7 +6,7 @@
 #include <array>
 #include <iterator>
 
-#include "load/in_quotes.hpp"
+#include "base/in_quotes.hpp"
 
 namespace ztvm::load {
 namespace {

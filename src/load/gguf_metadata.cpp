@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "load/in_quotes.hpp"
+#include "base/in_quotes.hpp"
 
 namespace ztvm::load {
 namespace {
@@ -66,6 +66,12 @@ Result<T> required(Result<std::optional<T>> found, std::string_view key, std::st
 const GgufMetadata::Entry* GgufMetadata::find(std::string_view key) const {
   const auto at = std::ranges::lower_bound(entries_, key, {}, &Entry::key);
   return at == entries_.end() || at->key != key ? nullptr : &*at;
+}
+
+std::optional<std::uint64_t> GgufMetadata::array_length(std::string_view key) const {
+  const Entry* entry = find(key);
+  if (entry == nullptr || entry->type != GgufType::array) return std::nullopt;
+  return array_at(entry->offset).count;
 }
 
 GgufMetadata::Array GgufMetadata::array_at(std::size_t offset) const {

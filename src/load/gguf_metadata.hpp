@@ -61,6 +61,9 @@ class GgufMetadata {
   Result<std::optional<std::vector<std::string>>> find_strings(std::string_view key) const;
   Result<std::optional<std::vector<std::int64_t>>> find_ints(std::string_view key) const;
 
+  // Elements of the array `key`; nothing when there is none.
+  std::optional<std::uint64_t> array_length(std::string_view key) const;
+
   std::string_view file() const { return file_; }
   std::span<const Entry> entries() const { return entries_; }  // sorted by key
   // One line for people: "30", "\"llama\"", "string[49152]". Long text is cut.

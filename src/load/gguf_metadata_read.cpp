@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "base/in_quotes.hpp"
 #include "load/gguf_metadata.hpp"
-#include "load/in_quotes.hpp"
 
 namespace ztvm::load {
 namespace {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/bytes.hpp"
+#include "base/in_quotes.hpp"
 
 namespace ztvm::load {
 namespace {
@@ -95,10 +96,7 @@ std::optional<std::uint64_t> element_count(std::span<const std::uint64_t> shape)
 bool is_plain_file_name(std::string_view name) {
   constexpr std::size_t k_max_bytes = 255;
   if (name.empty() || name.size() > k_max_bytes || name == "." || name == "..") return false;
-  for (const char c : name) {
-    if (c == '/' || c == '\\' || c == ':' || static_cast<unsigned char>(c) < 0x20 || c == 0x7F) return false;
-  }
-  return true;
+  return !has_control_codes(name) && name.find_first_of("/\\:") == std::string_view::npos;
 }
 
 }  // namespace ztvm::load

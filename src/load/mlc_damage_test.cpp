@@ -95,6 +95,9 @@ const Damage k_mlc_damages[] = {
     {"key twice", k_corrupt, {"ndarray-cache.json", "twice"}, mlc_files([](auto& f) {
        f.files["ndarray-cache.json"] = R"({"records":[],"records":[]})";
      })},
+    {"config key twice", k_corrupt, {"mlc-chat-config.json", "\"a\" twice"}, mlc_files([](auto& f) {
+       f.files["mlc-chat-config.json"] = R"({"a":1,"a":2})";
+     })},
     {"tokenizer is html", k_corrupt, {"tokenizer.json", "HTML page"}, mlc_files([](auto& f) {
        f.files["tokenizer.json"] = k_html;
      })},

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "base/bytes.hpp"
-#include "load/in_quotes.hpp"
+#include "base/in_quotes.hpp"
 #include "load/json_fields.hpp"
 #include "load/raw_tensor.hpp"
 
@@ -204,7 +204,7 @@ Result<Checkpoint> parse_mlc_manifest(std::string_view text, std::string_view fi
 }
 
 Result<void> check_mlc_quantisation(std::string_view text, std::string_view file) {
-  auto config = parse_json(text, file);
+  auto config = parse_json_unique(text, file);
   if (!config) return forward(config);
   if (!config->is_object() || !config->contains("quantization")) return {};
   auto name = get_string(*config, "quantization", file);

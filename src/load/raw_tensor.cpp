@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/bytes.hpp"
-#include "load/in_quotes.hpp"
+#include "base/in_quotes.hpp"
 
 namespace ztvm::load {
 namespace {

@@ -6,7 +6,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "load/in_quotes.hpp"
+#include "base/in_quotes.hpp"
 #include "load/json_fields.hpp"
 #include "load/sniff.hpp"
 

@@ -8,16 +8,14 @@
 
 #include "base/bfloat.hpp"
 #include "base/half.hpp"
+#include "base/in_quotes.hpp"
 #include "load/convert_affine.hpp"
 #include "load/convert_blocks.hpp"
-#include "load/in_quotes.hpp"
 
 namespace ztvm::load {
 namespace {
 
 constexpr std::uint64_t k_max_row_bytes = 64ull << 20;
-
-bool is_plain(Dtype dtype) { return dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16; }
 
 QuantKind affine_kind(std::uint32_t bits) {
   if (bits == 3) return QuantKind::q3;
@@ -54,13 +52,31 @@ void widen(Dtype dtype, Bytes source, MutableBytes words) {
   }
 }
 
-void convert_plain(const RowSource& source, QuantKind kind, MutableBytes words) {
+// Whether no number has all bits of the exponent: no branches, so that the compiler makes vectors of it.
+template <typename Word>
+bool all_finite(Bytes numbers, Word exponent) {
+  bool finite = true;
+  for (std::size_t at = 0; at + sizeof(Word) <= numbers.size(); at += sizeof(Word)) {
+    Word bits;
+    std::memcpy(&bits, numbers.data() + at, sizeof(bits));
+    finite &= (bits & exponent) != exponent;
+  }
+  return finite;
+}
+
+bool all_finite(Dtype dtype, Bytes numbers) {
+  if (dtype == Dtype::f32) return all_finite<std::uint32_t>(numbers, 0x7F800000u);
+  return all_finite<std::uint16_t>(numbers, dtype == Dtype::f16 ? 0x7C00u : 0x7F80u);
+}
+
+bool convert_plain(const RowSource& source, QuantKind kind, MutableBytes words) {
   if (kind == QuantKind::f32 && source.dtype != Dtype::f32) {
     widen(source.dtype, source.words, words);
   } else {
     check(source.words.size() == words.size(), "a row of numbers becomes f32 or stays as it is");
     std::memcpy(words.data(), source.words.data(), words.size());
   }
+  return all_finite(source.dtype, source.words);
 }
 
 }  // namespace
@@ -102,7 +118,7 @@ bool convert_row(const RowSource& source, QuantKind kind, MutableBytes words, Mu
   switch (source.dtype) {
     case Dtype::f32:
     case Dtype::f16:
-    case Dtype::bf16: convert_plain(source, kind, words); return true;
+    case Dtype::bf16: return convert_plain(source, kind, words);
     case Dtype::q4_0: return convert_q4_0(source.words, words, scales);
     case Dtype::q4_1: return convert_q4_1(source.words, words, scales);
     case Dtype::q8_0: return convert_q8_0(source.words, words, scales);

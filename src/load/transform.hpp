@@ -31,8 +31,8 @@ struct RowSource {
 };
 
 // Converts one row to the kind that kernel_layout() chose; `words` and `scales` have that layout's bytes a row.
-// Every value stays what it was, but for affine scales that f16 rounds (load/convert_affine.hpp). False when a scale
-// is infinite, not a number, or too large for f16: the file is damaged.
+// Every value stays what it was, but for affine scales that f16 rounds (load/convert_affine.hpp). False when the file
+// is damaged: a plain value is infinite or not a number, or a scale is, or is too large for f16.
 [[nodiscard]] bool convert_row(const RowSource& source, QuantKind kind, MutableBytes words,
                                MutableBytes scales);
 

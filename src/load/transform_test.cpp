@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <vector>
+
 #include "base/half.hpp"
 
 namespace ztvm::load {
@@ -92,6 +95,38 @@ TEST(Transform, LayoutOfAffineTensors) {
 TEST(Transform, UnpermutedRowsPairUpHalves) {
   const std::uint32_t expected[] = {0, 4, 1, 5, 2, 6, 3, 7};
   for (std::uint32_t row = 0; row < 8; ++row) EXPECT_EQ(unpermuted_row(row, 8), expected[row]);
+}
+
+// Each kind of plain number, as a matrix and, of 16 bits, as a vector of f32.
+TEST(ConvertRow, APlainValueThatIsNotFiniteIsRefused) {
+  struct Case {
+    Dtype dtype;
+    QuantKind kind;
+    std::size_t number_bytes;
+    std::uint32_t largest, infinite, not_a_number;
+  };
+  const Case k_cases[] = {
+      {Dtype::f32, QuantKind::f32, 4, 0xFF7FFFFFu, 0xFF800000u, 0x7FC00000u},
+      {Dtype::f16, QuantKind::f16, 2, 0x7BFFu, 0x7C00u, 0xFE00u},
+      {Dtype::f16, QuantKind::f32, 2, 0x7BFFu, 0x7C00u, 0xFE00u},
+      {Dtype::bf16, QuantKind::bf16, 2, 0xFF7Fu, 0xFF80u, 0x7FC0u},
+      {Dtype::bf16, QuantKind::f32, 2, 0xFF7Fu, 0xFF80u, 0x7FC0u},
+  };
+  for (const Case& c : k_cases) {
+    constexpr std::size_t k_dim = 96;
+    std::vector<std::byte> source(k_dim * c.number_bytes);
+    std::vector<std::byte> words(k_dim * (c.kind == QuantKind::f32 ? 4 : 2));
+    const auto converts = [&](std::uint32_t bits, std::size_t at) {
+      std::memset(source.data(), 0, source.size());
+      std::memcpy(source.data() + at * c.number_bytes, &bits, c.number_bytes);
+      return convert_row(c.dtype, c.kind, source, words, {});
+    };
+    for (const std::size_t at : {0, 50, 95}) {
+      EXPECT_TRUE(converts(c.largest, at)) << at;
+      EXPECT_FALSE(converts(c.infinite, at)) << at;
+      EXPECT_FALSE(converts(c.not_a_number, at)) << at;
+    }
+  }
 }
 
 }  // namespace

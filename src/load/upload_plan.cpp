@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-#include "load/in_quotes.hpp"
+#include "base/in_quotes.hpp"
 #include "load/transform.hpp"
 
 namespace ztvm::load {
@@ -114,6 +114,7 @@ void cut(const UploadRequest& request, QuantLayout layout, std::uint64_t piece_b
            .bits = tensor.bits,
            .group = tensor.group,
            .flatten = request.flatten,
+           .may_be_zero = request.may_be_zero,
            .layout = layout,
            .first_row = row,
            .n_rows = narrow<std::uint32_t>(n_rows),
@@ -144,6 +145,18 @@ RowSource row_source(const UploadStep& step, std::span<const Bytes> sources, std
           .words = row_of(0),
           .scales = row_of(1),
           .biases = row_of(2)};
+}
+
+// The sentence on a row that convert_row() refuses.
+std::string not_finite(const UploadStep& step, std::uint64_t row, std::span<const CheckpointFile> files) {
+  const std::size_t scales_part = std::min<std::size_t>(1, step.sources.size() - 1);
+  const std::string in_file =
+      fmt::format("Tensor {} in {}", in_quotes(step.tensor), files[step.sources[scales_part].file].name);
+  if (step.flatten) return fmt::format("{} has a value that is infinite or not a number.", in_file);
+  if (is_plain(step.dtype)) {
+    return fmt::format("{} has a value in row {} that is infinite or not a number.", in_file, row);
+  }
+  return fmt::format("{} has a scale in row {} that is infinite, not a number, or too large.", in_file, row);
 }
 
 }  // namespace
@@ -196,12 +209,7 @@ Result<void> apply(const UploadStep& step, std::span<const Bytes> sources,
                                        MutableBytes(out.words).subspan(target * words_bytes, words_bytes),
                                        MutableBytes(out.scales).subspan(target * scales_bytes, scales_bytes));
     if (converted) continue;
-    const std::size_t scales_part = std::min<std::size_t>(1, step.sources.size() - 1);
-    return fail(
-        ErrorCode::corrupt_file,
-        fmt::format("Tensor {} in {} has a scale in row {} that is infinite, not a number, or too large.",
-                    in_quotes(step.tensor), files[step.sources[scales_part].file].name,
-                    step.first_row + row));
+    return fail(ErrorCode::corrupt_file, not_finite(step, step.first_row + row, files));
   }
   return {};
 }

@@ -28,6 +28,7 @@ struct UploadRequest {
   const TensorRecord* tensor = nullptr;
   // The tensor as one row of f32, whatever its shape: norms, convolution taps, other small floats.
   bool flatten = false;
+  bool may_be_zero = false;  // all of it, in a whole file (load/zero_watch.hpp)
   // Where to start in the tensor; the experts of [n_experts, rows, dim] count as n_experts * rows rows.
   std::uint64_t first_row = 0;
   // Not 0: q or k of a llama-family GGUF, whose rows are put back from pairs to rotate-half order within each
@@ -58,6 +59,7 @@ struct UploadStep {
   std::uint32_t bits = 0;
   std::uint32_t group = 0;
   bool flatten = false;
+  bool may_be_zero = false;
   QuantLayout layout;
   std::uint64_t first_row = 0;  // in the tensor
   std::uint32_t n_rows = 0;
@@ -80,7 +82,7 @@ Result<std::vector<UploadStep>> plan_uploads(std::span<const UploadRequest> requ
 
 // Converts the bytes of `step.sources`, one span for each. `out` is reused: its words go to step.words, its
 // scales to step.scales. `files` are the checkpoint's, for errors: corrupt_file, naming tensor and row, for a
-// scale that is no finite number.
+// scale or a number that is not finite.
 Result<void> apply(const UploadStep& step, std::span<const Bytes> sources,
                    std::span<const CheckpointFile> files, QuantisedRows& out);
 

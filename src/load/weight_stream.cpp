@@ -4,16 +4,13 @@
 
 #include <algorithm>
 
-#include "load/in_quotes.hpp"
+#include "base/in_quotes.hpp"
 #include "load/sniff.hpp"
 
 namespace ztvm::load {
 
 WeightStream::WeightStream(std::vector<UploadStep> steps, std::vector<CheckpointFile> files)
-    : steps_(std::move(steps)),
-      reads_(plan_reads(steps_)),
-      files_(std::move(files)),
-      zeros_(steps_, files_.size()) {
+    : steps_(std::move(steps)), reads_(plan_reads(steps_)), files_(std::move(files)), zeros_(steps_) {
   for (const UploadStep& step : steps_) {
     check(!step.sources.empty() && step.sources.size() <= held_.size() + 1,
           "a tensor has one to three parts");
@@ -69,16 +66,17 @@ Result<std::span<const BufferWrite>> WeightStream::supply(Bytes bytes, std::uint
   }
   if (converted_.size() < planned.n_steps) converted_.resize(planned.n_steps);
   for (std::size_t i = 0; i < planned.n_steps; ++i) {
-    const UploadStep& step = steps_[planned.first_step + i];
-    const auto n_words = static_cast<std::size_t>(step.sources.front().range.n_bytes);
-    auto finished = finish_step(step, bytes.first(n_words), converted_[i]);
+    const std::size_t index = planned.first_step + i;
+    const auto n_words = static_cast<std::size_t>(steps_[index].sources.front().range.n_bytes);
+    auto finished = finish_step(index, bytes.first(n_words), converted_[i]);
     if (!finished) return forward(finished);
     bytes = bytes.subspan(n_words);
   }
   return std::span<const BufferWrite>(writes_);
 }
 
-Result<void> WeightStream::finish_step(const UploadStep& step, Bytes words, QuantisedRows& converted) {
+Result<void> WeightStream::finish_step(std::size_t index, Bytes words, QuantisedRows& converted) {
+  const UploadStep& step = steps_[index];
   std::array<Bytes, 3> sources = {words, {}, {}};
   for (std::size_t part = 1; part < step.sources.size(); ++part) {
     HeldPart& held = held_[part - 1];
@@ -87,9 +85,7 @@ Result<void> WeightStream::finish_step(const UploadStep& step, Bytes words, Quan
     held.n_used += n_bytes;
   }
   const auto used = std::span<const Bytes>(sources).first(step.sources.size());
-  for (std::size_t part = 0; part < used.size(); ++part) {
-    if (auto seen = zeros_.see(step, part, used[part], files_); !seen) return seen;
-  }
+  if (auto seen = zeros_.see(index, step, used, files_); !seen) return seen;
   if (auto applied = apply(step, used, files_, converted); !applied) return applied;
   for (HeldPart& held : held_) {
     if (held.n_used != held.bytes.size()) continue;

@@ -36,8 +36,8 @@ class WeightStream {
   std::optional<WantedRange> wanted_later(std::size_t n) const;
   // The bytes of wanted(), fewer where the file ends earlier, and the length of the whole file. The writes
   // of the steps that it completes are valid until the next call. Errors: corrupt_file for a file of another length than its manifest or
-  // header says, for what is no weights at all (a Git LFS pointer, an HTML page), for one that is all zero
-  // (ZeroWatch), and for scales that are no finite numbers.
+  // header says, for what is no weights at all (a Git LFS pointer, an HTML page), for tensors that were not
+  // written (ZeroWatch), and for scales and plain values that are no finite numbers.
   Result<std::span<const BufferWrite>> supply(Bytes bytes, std::uint64_t n_file_bytes);
 
   // What to tell when the file of wanted() does not exist: not_found, naming file and tensor.
@@ -49,7 +49,7 @@ class WeightStream {
 
  private:
   Result<void> check_file(Bytes bytes, std::uint64_t n_file_bytes) const;
-  Result<void> finish_step(const UploadStep& step, Bytes words, QuantisedRows& converted);
+  Result<void> finish_step(std::size_t index, Bytes words, QuantisedRows& converted);
   const PlannedRead& read() const { return reads_[next_read_]; }
 
   // Scales or biases of the steps that wait for their words.
@@ -61,7 +61,7 @@ class WeightStream {
   std::vector<UploadStep> steps_;
   std::vector<PlannedRead> reads_;
   std::vector<CheckpointFile> files_;
-  ZeroWatch zeros_{{}, 0};
+  ZeroWatch zeros_{{}};
   std::size_t next_read_ = 0;
   std::uint64_t n_bytes_ = 0;
   std::uint64_t n_bytes_done_ = 0;

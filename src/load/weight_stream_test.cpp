@@ -34,6 +34,10 @@ class WeightStreamOfPhi3 : public testing::Test {
   ModelFolder folder_ = ModelFolder::open("tests/golden/phi3/model");
   Checkpoint checkpoint_ = test::read_model(folder_).value().checkpoint;
 
+  // Writes over the first bytes of a tensor's part.
+  void fill(const TensorPart& part, std::uint64_t n_bytes, char byte) {
+    std::fill_n(folder_.files[checkpoint_.files[part.file].name].begin() + part.range.offset, n_bytes, byte);
+  }
   // The sentence with which the damaged folder is refused.
   std::string refusal() {
     const auto read = test::read_weights(folder_, checkpoint_, all_steps(checkpoint_));
@@ -88,14 +92,52 @@ TEST_F(WeightStreamOfPhi3, EachZeroFilledShardIsRefused) {
     folder_ = whole;
     folder_.files[file.name].assign(file.n_bytes, '\0');
     const std::string text = refusal();
-    EXPECT_TRUE(text.starts_with(file.name + " has only zeros in the ")) << text;
-    EXPECT_NE(text.find(".weight\" among them"), std::string::npos) << text;
+    EXPECT_NE(text.find(".weight\" has only zeros in the "), std::string::npos) << text;
+    EXPECT_NE(text.find(" in " + file.name + "; it was not downloaded completely."), std::string::npos)
+        << text;
   }
 }
 
-TEST_F(WeightStreamOfPhi3, AZeroTensorAmongOthersIsKept) {
-  std::fill_n(folder_.files[k_shard].begin(), 50000, '\0');
+TEST_F(WeightStreamOfPhi3, EachPartOfATensorThatIsAllZeroIsRefused) {
+  const ModelFolder whole = folder_;
+  for (const TensorRecord& tensor : checkpoint_.tensors) {
+    for (const TensorPart& part : tensor.parts) {
+      folder_ = whole;
+      fill(part, part.range.n_bytes, '\0');
+      const std::string text = refusal();
+      EXPECT_TRUE(text.starts_with("Tensor \"" + tensor.name + "\" has only zeros in the ")) << text;
+    }
+  }
+}
+
+TEST_F(WeightStreamOfPhi3, AHoleIsRefusedAndRowsThatAreNotUsedAreKept) {
+  const TensorRecord& head = *checkpoint_.find("lm_head.weight");
+  const ModelFolder whole = folder_;
+  fill(head.parts[0], 50000, '\0');
+  EXPECT_EQ(
+      refusal(),
+      "Tensor \"lm_head.weight\" has a hole of 50000 zero bytes at offset 0 of params_shard_0.bin; it was "
+      "not downloaded completely.");
+  folder_ = whole;
+  fill(head.parts[0], 600 * 96, '\0');
+  fill(head.parts[1], 600 * 12, '\0');
   EXPECT_TRUE(test::read_weights(folder_, checkpoint_, all_steps(checkpoint_)));
+}
+
+TEST_F(WeightStreamOfPhi3, AVectorThatMayBeZeroIsKept) {
+  const TensorRecord& norm = *checkpoint_.find("transformer.norm.weight");
+  fill(norm.parts[0], norm.n_bytes(), '\0');
+  UploadRequest request = {.tensor = &norm, .flatten = true, .may_be_zero = true, .targets = {{.n_rows = 1}}};
+  EXPECT_TRUE(test::read_weights(folder_, checkpoint_, plan_uploads({&request, 1}, checkpoint_).value()));
+  request.may_be_zero = false;
+  EXPECT_FALSE(test::read_weights(folder_, checkpoint_, plan_uploads({&request, 1}, checkpoint_).value()));
+}
+
+TEST_F(WeightStreamOfPhi3, AValueThatIsNoNumberIsToldWithItsTensor) {
+  const TensorRecord& norm = *checkpoint_.find("transformer.norm.weight");
+  fill(norm.parts[0], 2, '\x7E');  // an f16 that is not a number
+  EXPECT_EQ(refusal(), "Tensor \"transformer.norm.weight\" in " + checkpoint_.file_of(norm) +
+                           " has a value that is infinite or not a number.");
 }
 
 TEST_F(WeightStreamOfPhi3, ARowRangeStartsInTheMiddle) {

@@ -3,33 +3,61 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 
-#include "load/in_quotes.hpp"
+#include "base/in_quotes.hpp"
 
 namespace ztvm::load {
+namespace {
 
-ZeroWatch::ZeroWatch(std::span<const UploadStep> steps, std::size_t n_files) : files_(n_files) {
+bool is_all_zero(Bytes bytes) {
+  return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
+}
+
+std::string_view name_of_part(std::size_t part, std::size_t n_parts) {
+  constexpr std::string_view k_names[] = {"words", "scales", "biases"};
+  return n_parts == 1 ? "values" : k_names[part];
+}
+
+}  // namespace
+
+ZeroWatch::ZeroWatch(std::span<const UploadStep> steps) {
+  std::map<std::string_view, std::uint32_t> tensors;
   for (const UploadStep& step : steps) {
-    if (step.flatten) continue;
-    for (const SourceRange& source : step.sources) ++files_[source.file].n_pieces;
+    const auto next = static_cast<std::uint32_t>(tensors_.size());
+    const auto [found, is_new] = tensors.emplace(step.tensor, next);
+    if (is_new) tensors_.emplace_back();
+    ++tensors_[found->second].n_steps;
+    tensor_of_step_.push_back(found->second);
   }
 }
 
-Result<void> ZeroWatch::see(const UploadStep& step, std::size_t source, Bytes bytes,
+Result<void> ZeroWatch::see(std::size_t index, const UploadStep& step, std::span<const Bytes> sources,
                             std::span<const CheckpointFile> files) {
+  TensorState& state = tensors_[tensor_of_step_[index]];
+  const bool is_last = --state.n_steps == 0;
+  for (std::size_t part = 0; part < sources.size() && !step.may_be_zero; ++part) {
+    if (state.has_values[part]) continue;
+    state.has_values[part] = !is_all_zero(sources[part]);
+    state.n_zero_bytes[part] += sources[part].size();
+    if (!is_last || state.has_values[part]) continue;
+    return fail(ErrorCode::corrupt_file,
+                fmt::format("Tensor {} has only zeros in the {} bytes of its {} in {}; it was not downloaded "
+                            "completely.",
+                            in_quotes(step.tensor), state.n_zero_bytes[part],
+                            name_of_part(part, sources.size()), files[step.sources[part].file].name));
+  }
   if (step.flatten) return {};
-  const std::uint32_t file = step.sources[source].file;
-  FileState& state = files_[file];
-  --state.n_pieces;
-  if (state.has_values) return {};
-  state.has_values = std::ranges::any_of(bytes, [](std::byte b) { return b != std::byte{0}; });
-  state.n_bytes += bytes.size();
-  if (state.has_values || state.n_pieces != 0) return {};
+  holes_.see(step, sources);
+  if (is_last) holes_.end_tensor();
+  const ZeroHoles::Hole& hole = holes_.hole();
+  if (hole.n_bytes == 0) return {};
   return fail(
       ErrorCode::corrupt_file,
-      fmt::format("{} has only zeros in the {} bytes of its matrices, {} among them; it was not downloaded "
+      fmt::format("Tensor {} has a hole of {} zero bytes at offset {} of {}; it was not downloaded "
                   "completely.",
-                  files[file].name, state.n_bytes, in_quotes(step.tensor)));
+                  in_quotes(step.tensor), hole.n_bytes, hole.offset, files[step.sources.front().file].name));
 }
 
 }  // namespace ztvm::load

@@ -1,33 +1,39 @@
 #pragma once
-// Finds files whose weights are all zero: space that was reserved for a download, and never written.
+// Finds tensors with space that was reserved for a download, and never written.
 //
-// Rule: a file is refused when every byte of matrices that was read from it, words and scales alike, is zero once all
-// of them were. No trained matrix is all zero together with its scales, let alone each in a shard. Vectors do not
-// count, because a bias or a norm's offset may be zero; a file of vectors alone is never refused.
+// Rule: a tensor is refused when all bytes of its words, its scales or its biases are zero once the last of them was
+// read, and when its words have a hole (ZeroHoles). No trained matrix is all zero or has one level only, nor has a norm
+// whose weights are all zero: files store what the channel is multiplied with, 1 + w where training has w.
+// Vectors that are added, or of which an exponential is taken, may be zero (UploadStep::may_be_zero).
+#include <array>
+#include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "load/upload_plan.hpp"
+#include "load/zero_holes.hpp"
 
 namespace ztvm::load {
 
 class ZeroWatch {
  public:
-  // `steps` are all that will be supplied.
-  ZeroWatch(std::span<const UploadStep> steps, std::size_t n_files);
+  // `steps` are all that will be supplied, in this order.
+  explicit ZeroWatch(std::span<const UploadStep> steps);
 
-  // The bytes of source `source` of a step. Error: corrupt_file, naming file and tensor, at the last piece of a file.
-  Result<void> see(const UploadStep& step, std::size_t source, Bytes bytes,
+  // The bytes of step number `index`, one span for each source. Error: corrupt_file, naming file and tensor.
+  Result<void> see(std::size_t index, const UploadStep& step, std::span<const Bytes> sources,
                    std::span<const CheckpointFile> files);
 
  private:
-  struct FileState {
-    std::uint64_t n_pieces = 0;  // of matrices, still to come
-    std::uint64_t n_bytes = 0;   // seen so far, all zero
-    bool has_values = false;
+  static constexpr std::size_t k_most_parts = 3;
+  struct TensorState {
+    std::uint64_t n_steps = 0;  // still to come
+    std::array<std::uint64_t, k_most_parts> n_zero_bytes = {};
+    std::array<bool, k_most_parts> has_values = {};
   };
-  std::vector<FileState> files_;
+  std::vector<std::uint32_t> tensor_of_step_;  // index into tensors_
+  std::vector<TensorState> tensors_;
+  ZeroHoles holes_;
 };
 
 }  // namespace ztvm::load

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/in_quotes.hpp"
 #include "load/transform.hpp"
 
 namespace ztvm::model {
@@ -159,9 +160,10 @@ Result<std::uint32_t> WeightPlan::Builder::pair_halves(const MatrixSpec& spec,
     const Segment& first = segments.front();
     if (segment.kind == first.kind) continue;
     return fail(ErrorCode::unsupported,
-                fmt::format("Tensor \"{}\" is {}, but \"{}\" is {}; gate and up need one type, in {}.",
-                            segment.tensor->name, load::info(segment.tensor->dtype).name, first.tensor->name,
-                            load::info(first.tensor->dtype).name, checkpoint_.file_of(*segment.tensor)));
+                fmt::format("Tensor {} is {}, but {} is {}; gate and up need one type, in {}.",
+                            in_quotes(segment.tensor->name), load::info(segment.tensor->dtype).name,
+                            in_quotes(first.tensor->name), load::info(first.tensor->dtype).name,
+                            checkpoint_.file_of(*segment.tensor)));
   }
   check(rows % 2 == 0, "gate and up have as many rows");
   auto most = rows_per_part(spec, {.kind = segments.front().kind, .dim = spec.dim}, 2);
@@ -251,9 +253,10 @@ Result<const load::TensorRecord*> WeightPlan::Builder::find_vector(const std::st
     return forward(wrong);
   }
   if (tensor->parts.size() != 1 || load::info(tensor->dtype).block_elements != 1) {
-    return fail(ErrorCode::unsupported,
-                fmt::format("Tensor \"{}\" is {}, expected F32, F16 or BF16 of a vector, in {}.",
-                            tensor->name, load::info(tensor->dtype).name, checkpoint_.file_of(*tensor)));
+    return fail(
+        ErrorCode::unsupported,
+        fmt::format("Tensor {} is {}, expected F32, F16 or BF16 of a vector, in {}.", in_quotes(tensor->name),
+                    load::info(tensor->dtype).name, checkpoint_.file_of(*tensor)));
   }
   return tensor;
 }
@@ -271,6 +274,7 @@ Result<Slot> WeightPlan::Builder::plan(const VectorSpec& spec) {
     requests_.push_back(
         {.tensor = *tensor,
          .flatten = true,
+         .may_be_zero = spec.may_be_zero,
          .targets = {{.words_slot = number, .scales_slot = number, .first_row = i, .n_rows = 1}}});
   }
   return slot;

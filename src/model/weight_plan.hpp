@@ -42,6 +42,7 @@ struct MatrixSpec {
 struct VectorSpec {
   std::vector<std::string> tensors;
   std::vector<std::uint64_t> shape;
+  bool may_be_zero = false;  // all of them: not so the weights of norms
 };
 
 enum class MatrixHandle : std::uint32_t {};

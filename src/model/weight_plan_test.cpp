@@ -161,6 +161,7 @@ TEST_F(WeightPlanTest, HeadsToUnpermuteStayTogether) {
 }
 
 TEST_F(WeightPlanTest, VectorsAreFlat) {
+  add("first", {1});
   add("norm", {k_dim});
   add("conv", {3, 1, 4}, load::Dtype::f16);
   WeightPlan::Builder builder(checkpoint_, k_no_limit, buffers_);
@@ -173,7 +174,7 @@ TEST_F(WeightPlanTest, VectorsAreFlat) {
   ASSERT_TRUE(slots) << slots.error().text;
   EXPECT_EQ(slots->at(0).size(), k_dim * 4);
   ASSERT_EQ(slots->at(1).size(), 12u * 4);
-  EXPECT_EQ(load_as<float>(as_bytes(slots->at(1)), 11 * 4), 102.0f);
+  EXPECT_EQ(load_as<float>(as_bytes(slots->at(1)), 11 * 4), 202.0f);
 }
 
 TEST_F(WeightPlanTest, TheFirstErrorStays) {

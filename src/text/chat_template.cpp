@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "base/in_quotes.hpp"
 #include "text/template_writer.hpp"
 
 namespace ztvm::text {
@@ -19,25 +20,41 @@ struct TemplateInfo {
   std::string_view name;
   Renderer render;
   std::array<std::string_view, 3> end_tokens;  // those that end a turn or a text; "" for none
+  std::array<std::string_view, 3> markers;     // those that every chat needs
 };
 
+constexpr std::array<std::string_view, 3> k_chatml_markers = {"<|im_start|>", "<|im_end|>"};
+constexpr std::array<std::string_view, 3> k_phi3_markers = {"<|user|>", "<|assistant|>", "<|end|>"};
+constexpr std::array<std::string_view, 3> k_llama3_markers = {"<|start_header_id|>", "<|end_header_id|>",
+                                                              "<|eot_id|>"};
+
 constexpr std::array k_templates = {
-    TemplateInfo{TemplateKind::smollm2, "smollm2", render_chatml, {"<|im_end|>"}},
-    TemplateInfo{TemplateKind::chatml, "chatml", render_chatml, {"<|im_end|>"}},
+    TemplateInfo{TemplateKind::smollm2, "smollm2", render_chatml, {"<|im_end|>"}, k_chatml_markers},
+    TemplateInfo{TemplateKind::chatml, "chatml", render_chatml, {"<|im_end|>"}, {}},
+    TemplateInfo{TemplateKind::phi_3_mini_4k,
+                 "phi-3-mini-4k",
+                 render_phi3,
+                 {"<|end|>", "<|endoftext|>", "</s>"},
+                 k_phi3_markers},
+    TemplateInfo{TemplateKind::phi_3_5_mini,
+                 "phi-3.5-mini",
+                 render_phi3,
+                 {"<|end|>", "<|endoftext|>", "</s>"},
+                 k_phi3_markers},
     TemplateInfo{
-        TemplateKind::phi_3_mini_4k, "phi-3-mini-4k", render_phi3, {"<|end|>", "<|endoftext|>", "</s>"}},
+        TemplateKind::qwen3, "qwen3", render_qwen3, {"<|im_end|>", "<|endoftext|>"}, k_chatml_markers},
     TemplateInfo{
-        TemplateKind::phi_3_5_mini, "phi-3.5-mini", render_phi3, {"<|end|>", "<|endoftext|>", "</s>"}},
-    TemplateInfo{TemplateKind::qwen3, "qwen3", render_qwen3, {"<|im_end|>", "<|endoftext|>"}},
-    TemplateInfo{TemplateKind::qwen3_5, "qwen3.5", render_qwen3_5, {"<|im_end|>", "<|endoftext|>"}},
+        TemplateKind::qwen3_5, "qwen3.5", render_qwen3_5, {"<|im_end|>", "<|endoftext|>"}, k_chatml_markers},
     TemplateInfo{TemplateKind::llama3_simple,
                  "llama3-simple",
                  render_llama3_simple,
-                 {"<|eot_id|>", "<|end_of_text|>"}},
+                 {"<|eot_id|>", "<|end_of_text|>"},
+                 k_llama3_markers},
     TemplateInfo{TemplateKind::llama_3_1_instruct,
                  "llama-3.1-instruct",
                  render_llama_3_1,
-                 {"<|eot_id|>", "<|end_of_text|>", "<|eom_id|>"}},
+                 {"<|eot_id|>", "<|end_of_text|>", "<|eom_id|>"},
+                 k_llama3_markers},
 };
 
 const TemplateInfo& info_of(TemplateKind kind) {
@@ -55,8 +72,8 @@ Result<TemplateKind> find_template(std::string_view name) {
   if (found != k_templates.end()) return found->kind;
   std::vector<std::string_view> names;
   for (const TemplateInfo& info : k_templates) names.push_back(info.name);
-  return fail(ErrorCode::not_found, fmt::format("There is no chat template \"{}\", expected one of {}.", name,
-                                                fmt::join(names, ", ")));
+  return fail(ErrorCode::not_found, fmt::format("There is no chat template {}, expected one of {}.",
+                                                in_quotes(name), fmt::join(names, ", ")));
 }
 
 Result<TemplateKind> detect_template(std::string_view jinja) {
@@ -74,8 +91,19 @@ Result<TemplateKind> detect_template(std::string_view jinja) {
     if (!has("You are") && !has("tool")) return TemplateKind::chatml;
   }
   return fail(ErrorCode::unsupported,
-              fmt::format("The model's chat template is none that this engine knows. It begins \"{}\".",
-                          jinja.substr(0, 80)));
+              fmt::format("The model's chat template is none that this engine knows. It begins {}.",
+                          in_quotes(jinja)));
+}
+
+Result<void> check_markers(const Tokenizer& tokenizer, TemplateKind kind, std::string_view file) {
+  for (const std::string_view marker : info_of(kind).markers) {
+    if (marker.empty() || tokenizer.find_added_token(marker)) continue;
+    return fail(
+        ErrorCode::corrupt_file,
+        fmt::format("{} has no added token \"{}\", which marks the turns of a chat in the template {}.", file,
+                    marker, to_string(kind)));
+  }
+  return {};
 }
 
 Result<std::vector<Segment>> render_chat(TemplateKind kind, const ChatRequest& request) {

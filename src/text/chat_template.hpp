@@ -34,6 +34,10 @@ Result<TemplateKind> find_template(std::string_view name);
 // The kind of a model's own Jinja template, told by its markers. Errors: unsupported.
 Result<TemplateKind> detect_template(std::string_view jinja);
 
+// The file lacks none of the tokens that mark roles and turns; else chats would spell them out as ordinary text. Plain
+// ChatML is left out: models were fine-tuned with it as text. Errors: corrupt_file, naming token and `file`.
+Result<void> check_markers(const Tokenizer& tokenizer, TemplateKind kind, std::string_view file);
+
 // What a template renders. Messages are OpenAI's: role, content, and where the template knows them tool_calls
 // and reasoning_content. Only Qwen 3.5 takes content in parts, of type text.
 struct ChatRequest {

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 
+#include "base/in_quotes.hpp"
 #include "text/utf8.hpp"
 
 namespace ztvm::text {
@@ -22,9 +23,9 @@ std::vector<bool> special_ids(const Vocab& vocab, std::span<const AddedToken> ad
 
 std::unexpected<Error> lacks_token(std::size_t rank, const MergePair& pair, std::string_view token) {
   return fail(ErrorCode::corrupt_file,
-              fmt::format("Merge {} (\"{}\" + \"{}\") needs the token \"{}\", which the "
+              fmt::format("Merge {} ({} + {}) needs the token {}, which the "
                           "vocabulary lacks.",
-                          rank, pair.first, pair.second, token));
+                          rank, in_quotes(pair.first), in_quotes(pair.second), in_quotes(token)));
 }
 
 }  // namespace
@@ -32,8 +33,9 @@ std::unexpected<Error> lacks_token(std::size_t rank, const MergePair& pair, std:
 Result<MergePair> split_merge(std::string_view merge) {
   const std::size_t space = merge.find(' ');
   if (space == std::string_view::npos || merge.find(' ', space + 1) != std::string_view::npos) {
-    return fail(ErrorCode::corrupt_file,
-                fmt::format("The merge \"{}\" is not of the form \"left right\" with one space.", merge));
+    return fail(
+        ErrorCode::corrupt_file,
+        fmt::format("The merge {} is not of the form \"left right\" with one space.", in_quotes(merge)));
   }
   return MergePair(merge.substr(0, space), merge.substr(space + 1));
 }

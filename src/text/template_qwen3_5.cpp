@@ -2,6 +2,7 @@
 // reasoning.
 #include <fmt/format.h>
 
+#include "base/in_quotes.hpp"
 #include "text/python_text.hpp"
 #include "text/template_writer.hpp"
 
@@ -174,7 +175,7 @@ Result<void> render_qwen3_5(TemplateKind kind, Messages messages, const ChatRequ
     } else if (message.role() == "tool") {
       write_tool_result(messages, i, *content, out);
     } else {
-      return message.refuse(fmt::format("Unexpected message role. It is \"{}\".", message.role()));
+      return message.refuse(fmt::format("Unexpected message role. It is {}.", in_quotes(message.role())));
     }
   }
   if (!request.add_generation_prompt) return {};

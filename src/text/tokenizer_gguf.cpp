@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/in_quotes.hpp"
 #include "text/merges.hpp"
 #include "text/tokenizer.hpp"
 
@@ -38,10 +39,9 @@ Result<Preparation> prepare_byte_level(std::string_view pre) {
   if (pre == "llama-bpe" || pre == "llama3" || pre == "llama-v3") {
     return Preparation{.pretokenizer = {SplitByPattern{k_llama3_pattern}}, .ignore_merges = true};
   }
-  return fail(ErrorCode::unsupported,
-              fmt::format("tokenizer.ggml.pre is \"{}\", expected gpt-2, smollm, qwen2, "
-                          "qwen35 or llama-bpe.",
-                          pre));
+  return fail(ErrorCode::unsupported, fmt::format("tokenizer.ggml.pre is {}, expected gpt-2, smollm, qwen2, "
+                                                  "qwen35 or llama-bpe.",
+                                                  in_quotes(pre)));
 }
 
 Preparation prepare_metaspace(bool add_space_prefix) {
@@ -113,8 +113,7 @@ Result<MergeTable> build_merges(const GgufVocab& gguf, const Vocab& vocab,
     return make_merge_table(vocab, gguf.scores, added_tokens);
   }
   if (gguf.merges.empty()) {
-    return fail(ErrorCode::corrupt_file,
-                "The GGUF file has no tokenizer.ggml.merges, so text cannot be encoded.");
+    return fail(ErrorCode::corrupt_file, "tokenizer.ggml.merges is missing, so that text cannot be encoded.");
   }
   std::vector<MergePair> pairs;
   for (const std::string& merge : gguf.merges) {
@@ -131,7 +130,7 @@ Result<Tokenizer> Tokenizer::from_gguf(const GgufVocab& gguf) {
   const bool is_byte_level = gguf.model == "gpt2";
   if (!is_byte_level && gguf.model != "llama") {
     return fail(ErrorCode::unsupported,
-                fmt::format("tokenizer.ggml.model is \"{}\", expected gpt2 or llama.", gguf.model));
+                fmt::format("tokenizer.ggml.model is {}, expected gpt2 or llama.", in_quotes(gguf.model)));
   }
   if (Result<void> checked = check_vocab(gguf); !checked) return forward(checked);
   Result<Preparation> preparation =

@@ -127,7 +127,7 @@ TEST(GgufVocabChecks, RefusesWhatContradictsItself) {
   EXPECT_EQ(refused([](GgufVocab& g) { g.eos_id = 4; }),
             "tokenizer.ggml.eos_token_id is 4, but the vocabulary has 4 tokens.");
   EXPECT_EQ(refused([](GgufVocab& g) { g.merges.clear(); }),
-            "The GGUF file has no tokenizer.ggml.merges, so text cannot be encoded.");
+            "tokenizer.ggml.merges is missing, so that text cannot be encoded.");
   EXPECT_EQ(refused([](GgufVocab& g) { g.merges = {"a  b"}; }),
             "The merge \"a  b\" is not of the form \"left right\" with one space.");
   EXPECT_EQ(refused([](GgufVocab& g) { g.merges = {"b a"}; }),

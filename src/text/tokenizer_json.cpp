@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "base/in_quotes.hpp"
 #include "text/merges.hpp"
 #include "text/tokenizer.hpp"
 #include "text/tokenizer_json_parts.hpp"
@@ -21,13 +22,13 @@ Result<void> check_model(const Json& model) {
   const Json& type = field_or_null(model, "type");
   if (type != "BPE" && !(type.is_null() && field_or_null(model, "merges").is_array())) {
     return fail(ErrorCode::unsupported,
-                fmt::format("{} is of type {}, expected \"BPE\".", k_model, dump_json(type)));
+                fmt::format("{} is of type {}, expected \"BPE\".", k_model, shown_json(type)));
   }
   for (const std::string_view key : {"dropout", "continuing_subword_prefix", "end_of_word_suffix"}) {
     const Json& value = field_or_null(model, key);
     if (!value.is_null() && value != "" && value != 0.0) {
       return fail(ErrorCode::unsupported, fmt::format("{} has {} {}, which this engine does not support.",
-                                                      k_model, key, dump_json(value)));
+                                                      k_model, key, shown_json(value)));
     }
   }
   return {};
@@ -48,8 +49,8 @@ Result<BpeOptions> parse_bpe_options(const Json& model, const Vocab& vocab) {
   if (!unk) return forward(unk);
   options.unk = vocab.find(*unk);
   if (!options.unk) {
-    return fail(ErrorCode::corrupt_file,
-                fmt::format("{} names the unk_token \"{}\", which the vocabulary lacks.", k_model, *unk));
+    return fail(ErrorCode::corrupt_file, fmt::format("{} names the unk_token {}, which the vocabulary lacks.",
+                                                     k_model, in_quotes(*unk)));
   }
   return options;
 }
@@ -59,10 +60,9 @@ Result<void> complete_vocab(Vocab& vocab, std::span<const AddedToken> added_toke
   for (const AddedToken& token : added_tokens) {
     const std::optional<TokenId> listed = vocab.find(token.content);
     if (listed && *listed != token.id) {
-      return fail(
-          ErrorCode::corrupt_file,
-          fmt::format("tokenizer.json gives the added token \"{}\" the id {}, but {} in the vocabulary.",
-                      token.content, token.id, *listed));
+      return fail(ErrorCode::corrupt_file,
+                  fmt::format("tokenizer.json gives the added token {} the id {}, but {} in the vocabulary.",
+                              in_quotes(token.content), token.id, *listed));
     }
     if (listed) continue;
     if (Result<void> added = vocab.add_unlisted(token.content, token.id); !added) return added;

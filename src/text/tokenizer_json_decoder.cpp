@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "base/in_quotes.hpp"
 #include "text/tokenizer_json_parts.hpp"
 #include "text/utf8.hpp"
 
@@ -15,7 +16,7 @@ namespace {
 constexpr std::string_view k_decoder = "The decoder of tokenizer.json";
 
 std::unexpected<Error> unknown_decoder(std::string_view type, std::string_view problem) {
-  return fail(ErrorCode::unsupported, fmt::format("{} has \"{}\" {}.", k_decoder, type, problem));
+  return fail(ErrorCode::unsupported, fmt::format("{} has {} {}.", k_decoder, in_quotes(type), problem));
 }
 
 Result<void> add_strip(const Json& component, bool is_fused, DecoderPlan& plan) {
@@ -83,9 +84,9 @@ Result<AddedToken> parse_added_token(const Json& entry) {
   if (!content) return forward(content);
   if (*id < 0 || *id > k_max_token_id || content->empty()) {
     return fail(ErrorCode::corrupt_file,
-                fmt::format("{} has id {} and content \"{}\", expected an id from 0 to {} "
+                fmt::format("{} has id {} and content {}, expected an id from 0 to {} "
                             "and a content.",
-                            k_what, *id, *content, k_max_token_id));
+                            k_what, *id, in_quotes(*content), k_max_token_id));
   }
   AddedToken token{.id = static_cast<TokenId>(*id), .content = *std::move(content)};
   const std::pair<std::string_view, bool*> flags[] = {{"special", &token.is_special},
@@ -116,12 +117,12 @@ Result<std::vector<TokenId>> parse_template_prefix(const Json& processor) {
     const Json& token_ids =
         field_or_null(field_or_null(field_or_null(processor, "special_tokens"), *name), "ids");
     if (!token_ids.is_array()) {
-      return fail(ErrorCode::corrupt_file, fmt::format("{} gives no ids for \"{}\".", k_what, *name));
+      return fail(ErrorCode::corrupt_file, fmt::format("{} gives no ids for {}.", k_what, in_quotes(*name)));
     }
     for (const Json& id : token_ids) {
       if (!id.is_number_unsigned() || id.get<std::uint64_t>() > k_max_token_id) {
         return fail(ErrorCode::corrupt_file,
-                    fmt::format("{} gives \"{}\" the id {}.", k_what, *name, dump_json(id)));
+                    fmt::format("{} gives {} the id {}.", k_what, in_quotes(*name), shown_json(id)));
       }
       ids.push_back(id.get<TokenId>());
     }
@@ -171,7 +172,7 @@ Result<std::vector<TokenId>> parse_bos_prefix(const Json& root) {
     if (type == "ByteLevel") continue;  // concerns offsets only
     if (type != "TemplateProcessing") {
       return fail(ErrorCode::unsupported,
-                  fmt::format("{} is \"{}\", which this engine does not know.", k_what, type));
+                  fmt::format("{} is {}, which this engine does not know.", k_what, in_quotes(type)));
     }
     Result<std::vector<TokenId>> ids = parse_template_prefix(processor);
     if (!ids) return forward(ids);

@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "base/in_quotes.hpp"
 #include "text/utf8.hpp"
 
 namespace ztvm::text {
@@ -22,13 +23,13 @@ Result<SplitByPattern> parse_split(const Json& component, std::string_view what)
   const Json& behavior = field_or_null(component, "behavior");
   if (behavior != "Isolated" || field_or_null(component, "invert") == true) {
     return unsupported("{} splits with behavior {} and invert {}, expected \"Isolated\" and false.", what,
-                       dump_json(behavior), dump_json(field_or_null(component, "invert")));
+                       shown_json(behavior), shown_json(field_or_null(component, "invert")));
   }
   const auto known =
       regex.is_string() ? find_split_pattern(regex.get_ref<const std::string&>()) : std::nullopt;
   if (!known) {
     return unsupported("{} splits by the pattern {}, which this engine does not know.", what,
-                       dump_json(pattern));
+                       shown_json(pattern));
   }
   return SplitByPattern{*known};
 }
@@ -39,7 +40,7 @@ Result<PrependScheme> parse_prepend_scheme(const Json& component, std::string_vi
   if (scheme.is_null() || scheme == "always") return PrependScheme::always;
   if (scheme == "first") return PrependScheme::first;
   if (scheme == "never") return PrependScheme::never;
-  return unsupported("{} has prepend_scheme {}, expected always, first or never.", what, dump_json(scheme));
+  return unsupported("{} has prepend_scheme {}, expected always, first or never.", what, shown_json(scheme));
 }
 
 Result<Metaspace> parse_metaspace(const Json& component, std::string_view what) {
@@ -47,7 +48,7 @@ Result<Metaspace> parse_metaspace(const Json& component, std::string_view what) 
   if (!replacement) return forward(replacement);
   if (replacement->empty() || first_character(*replacement).n_bytes != replacement->size()) {
     return fail(ErrorCode::corrupt_file,
-                fmt::format("{} has replacement \"{}\", expected one character.", what, *replacement));
+                fmt::format("{} has replacement {}, expected one character.", what, in_quotes(*replacement)));
   }
   Result<PrependScheme> scheme = parse_prepend_scheme(component, what);
   if (!scheme) return forward(scheme);
@@ -60,7 +61,7 @@ Result<Metaspace> parse_metaspace(const Json& component, std::string_view what) 
 Result<void> add_pretokenizer(const Json& component, std::string_view what, PreTokenizerParts& parts) {
   const std::string type = component["type"].get<std::string>();
   if (parts.byte_level)
-    return unsupported("{} has \"{}\" after ByteLevel, expected ByteLevel last.", what, type);
+    return unsupported("{} has {} after ByteLevel, expected ByteLevel last.", what, in_quotes(type));
   const auto add = [&](auto step) -> Result<void> {
     if (!step) return forward(step);
     parts.steps.push_back(*std::move(step));
@@ -74,7 +75,8 @@ Result<void> add_pretokenizer(const Json& component, std::string_view what, PreT
     parts.steps.push_back(SplitDigits{.individual = *individual});
     return {};
   }
-  if (type != "ByteLevel") return unsupported("{} is \"{}\", which this engine does not know.", what, type);
+  if (type != "ByteLevel")
+    return unsupported("{} is {}, which this engine does not know.", what, in_quotes(type));
   Result<bool> prefix = get_bool_or(component, "add_prefix_space", what, true);
   if (!prefix) return forward(prefix);
   Result<bool> use_regex = get_bool_or(component, "use_regex", what, true);
@@ -127,7 +129,7 @@ Result<ReplaceText> parse_replace(const Json& component, std::string_view what) 
   const Json& pattern = field_or_null(component, "pattern");
   if (const Json& regex = field_or_null(pattern, "Regex"); !regex.is_null()) {
     return unsupported("{} replaces by the regular expression {}, which this engine does not know.", what,
-                       dump_json(regex));
+                       shown_json(regex));
   }
   Result<std::string> from = get_string(pattern, "String", what);
   if (!from) return forward(from);
@@ -156,7 +158,7 @@ Result<Normalizer> parse_normalizer(const Json& root) {
       if (!replace) return forward(replace);
       steps.push_back(*std::move(replace));
     } else {
-      return unsupported("{} is \"{}\", which this engine does not know.", k_what, type);
+      return unsupported("{} is {}, which this engine does not know.", k_what, in_quotes(type));
     }
   }
   return steps;

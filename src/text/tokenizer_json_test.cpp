@@ -54,6 +54,23 @@ TEST(TokenizerJson, KnowsTheBosPrefix) {
   EXPECT_TRUE(tests::get_tokenizer("phi3").bos_prefix().empty());
 }
 
+TEST(TokenizerJson, ShowsNamesOfAFileAsTerminalsCan) {
+  EXPECT_EQ(refused([](Json& j) { j["decoder"]["type"] = "\x1b[2J"; }).find('\x1b'), std::string::npos);
+  EXPECT_EQ(refused([](Json& j) { j["model"]["type"] = "\x7f"; }).find('\x7f'), std::string::npos);
+  EXPECT_EQ(refused([](Json& j) { j["model"]["merges"] = {"\x1b a"}; }).find('\x1b'), std::string::npos);
+  EXPECT_EQ(refused([](Json& j) { j["added_tokens"][0] = {{"id", -1}, {"content", "\x1b"}}; }).find('\x1b'),
+            std::string::npos);
+  EXPECT_LT(refused([](Json& j) { j["normalizer"] = {{"type", std::string(100'000, 'z')}}; }).size(), 300u);
+}
+
+TEST(TokenizerJson, SaysWhereItIsNoJson) {
+  const Result<Tokenizer> tokenizer = Tokenizer::from_json("{\"model\": {\n\"vocab\": {\"a\": ]}}}");
+  ASSERT_FALSE(tokenizer);
+  EXPECT_NE(tokenizer.error().text.find("is not valid JSON at line 2, column 16, where \"]\" stands."),
+            std::string::npos)
+      << tokenizer.error().text;
+}
+
 TEST(TokenizerJson, RefusesComponentsItDoesNotKnow) {
   EXPECT_EQ(refused([](Json& j) { j["model"]["type"] = "Unigram"; }),
             "The model of tokenizer.json is of type \"Unigram\", expected \"BPE\".");
@@ -83,8 +100,9 @@ TEST(TokenizerJson, RefusesWhatContradictsItself) {
             "The model of tokenizer.json has no vocabulary.");
   EXPECT_EQ(refused([](Json& j) { j["model"]["vocab"]["c"] = -1; }),
             "tokenizer.json: The vocabulary gives token \"c\" the id -1, expected 0 to 4194303.");
-  EXPECT_EQ(refused([](Json& j) { j["model"]["vocab"]["c"] = 18446744073709551615u; }),
-            "tokenizer.json: The vocabulary gives token \"c\" the id 4194304, expected 0 to 4194303.");
+  EXPECT_EQ(
+      refused([](Json& j) { j["model"]["vocab"]["c"] = 18446744073709551615u; }),
+      "tokenizer.json: The vocabulary gives token \"c\" the id 18446744073709551615, expected 0 to 4194303.");
   EXPECT_EQ(refused([](Json& j) { j["model"]["vocab"]["c"] = "x"; }),
             "tokenizer.json: model.vocab gives the token \"c\" no integer as its id.");
   EXPECT_EQ(refused([](Json& j) { j["model"]["vocab"]["c"] = {{"d", 1}}; }),

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "base/in_quotes.hpp"
 #include "text/utf8.hpp"
 
 namespace ztvm::text {
@@ -11,8 +12,8 @@ namespace ztvm::text {
 Result<void> Vocab::add_unlisted(std::string_view token, std::int64_t id) {
   if (id < 0 || id > k_max_token_id) {
     return fail(ErrorCode::corrupt_file,
-                fmt::format("The vocabulary gives token \"{}\" the id {}, expected 0 to {}.", token, id,
-                            k_max_token_id));
+                fmt::format("The vocabulary gives token {} the id {}, expected 0 to {}.", in_quotes(token),
+                            id, k_max_token_id));
   }
   if (!is_valid_utf8(token)) {
     return fail(ErrorCode::corrupt_file, fmt::format("The token with id {} is no UTF-8 text.", id));

@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/in_quotes.hpp"
+
 namespace ztvm::text {
 namespace {
 
@@ -39,12 +41,16 @@ class Collector {
       return false;
     }
     if (event != Event::value || !parsed.is_number_integer()) {
-      refuse(fmt::format("model.vocab gives the token \"{}\" no integer as its id.", token_));
+      refuse(fmt::format("model.vocab gives the token {} no integer as its id.", in_quotes(token_)));
       return true;
     }
-    const bool is_huge = parsed.is_number_unsigned() && parsed.get<std::uint64_t>() > k_max_token_id;
-    const std::int64_t id = is_huge ? std::int64_t{k_max_token_id} + 1 : parsed.get<std::int64_t>();
-    if (Result<void> added = result_.vocab.add(token_, id); !added) error_ = std::move(added.error());
+    if (parsed.is_number_unsigned() && parsed.get<std::uint64_t>() > k_max_token_id) {
+      refuse(fmt::format("The vocabulary gives token \"{}\" the id {}, expected 0 to {}.", token_,
+                         parsed.dump(), k_max_token_id));
+      return true;
+    }
+    Result<void> added = result_.vocab.add(token_, parsed.get<std::int64_t>());
+    if (!added) error_ = std::move(added.error());
     return true;  // the parser drops it with its key
   }
 

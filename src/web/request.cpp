@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
+
+#include "base/in_quotes.hpp"
 
 namespace ztvm::web {
 namespace {
@@ -20,7 +24,13 @@ class Fields {
   void flag(std::string_view key, bool& out) { take(get_bool(object_, key, what_), out); }
   void real(std::string_view key, float& out) {
     double value = 0.0;
-    if (take(get_number(object_, key, what_), value)) out = static_cast<float>(value);
+    if (!take(get_number(object_, key, what_), value)) return;
+    if (std::abs(value) > std::numeric_limits<float>::max()) {
+      reject(
+          fmt::format("{} has {} in field \"{}\", expected a number that 32 bits hold.", what_, value, key));
+      return;
+    }
+    out = static_cast<float>(value);
   }
   template <typename T>
   void count(std::string_view key, T& out) {
@@ -40,7 +50,7 @@ class Fields {
     if (!take(get_string(object_, key, what_), name)) return;
     const auto found = std::ranges::find(names, name);
     if (found == names.end()) {
-      reject(fmt::format("{} has \"{}\" in field \"{}\", expected one of {}.", what_, name, key,
+      reject(fmt::format("{} has {} in field \"{}\", expected one of {}.", what_, in_quotes(name), key,
                          fmt::join(names, ", ")));
       return;
     }

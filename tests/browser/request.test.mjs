@@ -37,7 +37,7 @@ function opened() {
 }
 
 const requests = [
-  ['no JSON', '{"text": ', /not valid JSON/],
+  ['no JSON', '{"text": ', /not valid JSON: it ends too early, at line 1, column 10/],
   ['a list', '[]', /JSON array, expected an object/],
   ['nesting', `{"text": ${'['.repeat(100)}${']'.repeat(100)}}`, /nests deeper/],
   ['no prompt', '{}', /exactly one of "messages", "ids" and "text"/],
@@ -51,6 +51,7 @@ const requests = [
   ['a text for temperature', '{"text": "a", "temperature": "hot"}', /"temperature".*expected a number/],
   ['temperature -1', '{"text": "a", "temperature": -1}', /temperature/],
   ['temperature 1e30', '{"text": "a", "temperature": 1e30}', /temperature/],
+  ['temperature 1e39', '{"text": "a", "temperature": 1e39}', /1e\+39 in field "temperature"/],
   ['top_p 0', '{"text": "a", "top_p": 0}', /top_p/],
   ['top_p 1.1', '{"text": "a", "top_p": 1.1}', /top_p/],
   ['min_p -0.1', '{"text": "a", "min_p": -0.1}', /min_p/],

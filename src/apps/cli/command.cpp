@@ -32,6 +32,8 @@ int report(const Error& error) {
   return k_exit_failure;
 }
 
+void warn(const std::string& sentence) { fmt::print(stderr, "zerotvm: Warning: {}\n", sentence); }
+
 void add_model_argument(CLI::App& command, std::string& model) {
   command.add_option("MODEL", model, "Alias (smollm2, phi3, ...), model folder, or .gguf file")->required();
 }
@@ -43,6 +45,18 @@ CLI::Validator whole_number(std::uint64_t min, std::uint64_t max) {
         const bool is_octal = text.size() > 1 && text.front() == '0';  // as CLI11 would read it
         if (value && *value >= min && *value <= max && !is_octal) return std::string();
         return fmt::format("\"{}\" is no whole number from {} to {}", text, min, max);
+      },
+      "");
+}
+
+CLI::Validator real_number(float min, float max, bool with_min) {
+  return CLI::Validator(
+      [=](const std::string& text) {
+        const auto value = parse_decimal<float>(text);
+        // Not a number is inside no range.
+        if (value && (with_min ? *value >= min : *value > min) && *value <= max) return std::string();
+        return with_min ? fmt::format("\"{}\" is no number from {} to {}", text, min, max)
+                        : fmt::format("\"{}\" is no number above {} and up to {}", text, min, max);
       },
       "");
 }

@@ -28,8 +28,14 @@ using Action = std::function<int()>;
 // Prints the error as one line on stderr. Returns k_exit_failure.
 int report(const Error& error);
 
+// Prints a sentence as one line on stderr that does not change how the program ends.
+void warn(const std::string& sentence);
+
 // Accepts decimal digits alone, from `min` to `max`: CLI11 by itself takes -1 and octal for unsigned numbers too.
 CLI::Validator whole_number(std::uint64_t min, std::uint64_t max);
+
+// Accepts a decimal fraction from `min` to `max`, without `min` itself unless `with_min`: CLI11 takes nan and inf too.
+CLI::Validator real_number(float min, float max, bool with_min);
 
 // MODEL.
 void add_model_argument(CLI::App& command, std::string& model);

@@ -103,12 +103,36 @@ TEST_F(DownloadCommandTest, AsksForTheRepositoryOfAnAlias) {
             "/mlc-ai/Phi-3-mini-4k-instruct-q4f16_1-MLC/resolve/main/mlc-chat-config.json");
 }
 
+TEST_F(DownloadCommandTest, SaysWhatNothingIsKnownOf) {
+  hub_.fill_safetensors();
+  ASSERT_EQ(run({"download", "o/n"}).code, 0);
+  EXPECT_NE(run({"verify", "n"}).out.find("6 files are as this machine recorded them"), std::string::npos);
+  std::filesystem::remove(temp_.path() / "n/.zerotvm.json");
+  Ran ran = run({"verify", "n"});
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_EQ(ran.out, "No file in \"" + folder() +
+                         "\" is wrong (6 files, 4.2 kB).\n"
+                         "6 files have nothing to compare with: config.json, generation_config.json, "
+                         "model.safetensors.index.json, tokenizer.json, model-00001-of-00002.safetensors, "
+                         "model-00002-of-00002.safetensors.\n"
+                         "The sha256 of each is recorded now, for the next time.\n");
+  std::filesystem::resize_file(temp_.path() / "n/tokenizer.json", 3);
+  ran = run({"verify", "n"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_NE(ran.err.find("nothing tells where they came from"), std::string::npos) << ran.err;
+}
+
 TEST_F(DownloadCommandTest, VerifiesAndRepairs) {
   hub_.fill_mlc();
   ASSERT_EQ(run({"download", "o/n"}).code, 0);
   Ran ran = run({"verify", "n"});
   EXPECT_EQ(ran.code, 0);
-  EXPECT_EQ(ran.out, "All 5 files in \"" + folder() + "\" (4.4 kB) are as recorded.\n");
+  EXPECT_EQ(ran.out,
+            "No file in \"" + folder() +
+                "\" is wrong (5 files, 4.4 kB).\n"
+                "2 files are as the hub or the manifest publishes their checksum.\n"
+                "3 files are as this machine recorded them at the first download or load; no published "
+                "checksum of them is known.\n");
   std::filesystem::resize_file(temp_.path() / "n/params_shard_1.bin", 10);
   ran = run({"verify", folder()});
   EXPECT_EQ(ran.code, 1);

@@ -63,6 +63,7 @@ void add_logits_command(CLI::App& program, Action& action) {
   CLI::App& command =
       *program.add_subcommand("logits", "Writes the last token's logits as raw little-endian f32");
   auto options = std::make_shared<LogitsOptions>();
+  options->model.warn = warn;
   add_model_argument(command, options->model.model);
   command.add_option("--ids", options->ids_text, "Token ids of the prompt: 1,2,3")->required();
   command.add_option("--out", options->out, "File for the logits, [vocab]")->required();

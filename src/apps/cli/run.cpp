@@ -64,18 +64,22 @@ int run(const RunOptions& options) {
 
 void add_sampler_options(CLI::App& command, engine::SamplerParams& sampler) {
   command.add_option("--temperature", sampler.temperature, "0 takes the likeliest token; up to 100")
+      ->check(real_number(0, 100, true))
       ->capture_default_str();
   command.add_option("--top-k", sampler.top_k, "Keep the K likeliest tokens; 0: all")
       ->check(whole_number(0, UINT32_MAX))
       ->capture_default_str();
   command.add_option("--top-p", sampler.top_p, "Keep the likeliest tokens up to this sum")
+      ->check(real_number(0, 1, false))
       ->capture_default_str();
   command
       .add_option("--min-p", sampler.min_p, "Keep tokens with this part of the likeliest one's probability")
+      ->check(real_number(0, 1, true))
       ->capture_default_str();
   command
       .add_option("--repeat-penalty", sampler.repeat_penalty,
                   "Over 1 makes tokens of the context less likely")
+      ->check(real_number(0, 10, false))
       ->capture_default_str();
   command
       .add_option("--seed", sampler.seed, "The same seed gives the same answer; without it each is another")
@@ -106,6 +110,7 @@ void add_run_command(CLI::App& program, Action& action) {
   CLI::App& command = *program.add_subcommand("run", "Answers a prompt, or chats when there is none");
   // CLI11 keeps references to what it fills, so it lives on the heap and goes along with the callback.
   auto options = std::make_shared<RunOptions>();
+  options->model.warn = warn;
   add_model_argument(command, options->model.model);
   command.add_option("PROMPT", options->prompt, "What to answer; without it an interactive chat begins");
   command.add_option("--system", options->system, "System message that stands before the conversation");

@@ -56,6 +56,7 @@ void add_validate_command(CLI::App& program, Action& action) {
   CLI::App& command = *program.add_subcommand(
       "validate", "Runs the model op by op beside its oracles and tells the first that differs");
   auto options = std::make_shared<ModelOptions>();
+  options->warn = warn;
   add_model_argument(command, options->model);
   add_backend_options(command, *options);
   command.callback([options, &action] { action = [options] { return validate(*options); }; });

@@ -1,6 +1,7 @@
 #include "apps/cli/verify.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/Option.hpp>
 #include <filesystem>
@@ -44,21 +45,48 @@ Result<VerifyReport> read_all(const fs::path& folder, bool& interrupted) {
   return result;
 }
 
+// "1 file is", "3 files are".
+std::string count_files(std::size_t n_files, const char* one, const char* more) {
+  return n_files == 1 ? fmt::format("1 file {}", one) : fmt::format("{} files {}", n_files, more);
+}
+
+// What the files that are right were held against: a hash that only this machine knows tells of later changes alone.
+std::string told_basis(const VerifyReport& result) {
+  std::string text;
+  const std::size_t n_recorded = result.n_files - result.n_published - result.not_compared.size();
+  if (result.n_published > 0) {
+    text +=
+        fmt::format("{} as the hub or the manifest publishes {} checksum.\n",
+                    count_files(result.n_published, "is", "are"), result.n_published == 1 ? "its" : "their");
+  }
+  if (n_recorded > 0) {
+    text += fmt::format(
+        "{0} as this machine recorded {1} at the first download or load; no published checksum of {1} is "
+        "known.\n",
+        count_files(n_recorded, "is", "are"), n_recorded == 1 ? "it" : "them");
+  }
+  if (!result.not_compared.empty()) {
+    text += fmt::format("{} nothing to compare with: {}.\n",
+                        count_files(result.not_compared.size(), "has", "have"),
+                        fmt::join(result.not_compared, ", "));
+  }
+  return text;
+}
+
 int report_result(const fs::path& folder, const VerifyReport& result) {
   for (const FileFault& fault : result.faults) print_now(fmt::format("{}: {}\n", fault.name, fault.why));
   if (!result.faults.empty()) {
-    return report(
-        {ErrorCode::corrupt_file,
-         fmt::format("{} of {} files in \"{}\" {} wrong or missing; \"zerotvm verify {} --repair\" fetches "
-                     "them again.",
-                     result.faults.size(), result.n_files, folder.string(),
-                     result.faults.size() == 1 ? "is" : "are", folder.string())});
+    const std::string advice =
+        result.can_repair
+            ? fmt::format("\"zerotvm verify {} --repair\" fetches them again", folder.string())
+            : std::string("nothing tells where they came from; \"zerotvm download\" fetches a model anew");
+    return report({ErrorCode::corrupt_file, fmt::format("{} of {} files in \"{}\" {} wrong or missing; {}.",
+                                                        result.faults.size(), result.n_files, folder.string(),
+                                                        result.faults.size() == 1 ? "is" : "are", advice)});
   }
-  print_now(
-      fmt::format("All {} files in \"{}\" ({}) are as {}.\n", result.n_files, folder.string(),
-                  format_bytes(result.n_bytes),
-                  result.newly_recorded || !result.not_recorded.empty() ? "the manifest says" : "recorded"));
-  if (result.newly_recorded) print_now("Their sha256 is recorded now, for the next time.\n");
+  print_now(fmt::format("No file in \"{}\" is wrong ({} files, {}).\n{}", folder.string(), result.n_files,
+                        format_bytes(result.n_bytes), told_basis(result)));
+  if (result.newly_recorded) print_now("The sha256 of each is recorded now, for the next time.\n");
   if (!result.not_recorded.empty()) print_now(fmt::format("Nothing is recorded: {}\n", result.not_recorded));
   return k_exit_ok;
 }

@@ -9,19 +9,31 @@
 #include "apps/download/verify.hpp"
 
 namespace ztvm::app {
-namespace {
 
-void record(const std::stop_token& stop, const std::filesystem::path& folder) {
+BackgroundRecord::BackgroundRecord(std::filesystem::path folder, FileStamps before, Warn warn)
+    : folder_(std::move(folder)),
+      before_(std::move(before)),
+      warn_(std::move(warn)),
+      thread_([this](const std::stop_token& stop) { record(stop); }) {}
+
+BackgroundRecord::~BackgroundRecord() {
+  thread_.request_stop();
+  wait();
+}
+
+void BackgroundRecord::record(const std::stop_token& stop) {
   // Of this thread alone: it takes what computing answers leaves.
   ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 19);
   const auto keep_on = [&](std::string_view, std::uint64_t, std::uint64_t) { return !stop.stop_requested(); };
-  // Every failure is one of the folder, and the model works without a record.
-  (void)record_folder(folder, keep_on);
+  auto done = record_folder(folder_, keep_on, before_);
+  // Other failures are of the folder, and the model works without a record.
+  if (!done && done.error().code == ErrorCode::corrupt_file) fault_ = std::move(done.error());
 }
 
-}  // namespace
-
-BackgroundRecord::BackgroundRecord(std::filesystem::path folder)
-    : thread_([folder = std::move(folder)](const std::stop_token& stop) { record(stop, folder); }) {}
+void BackgroundRecord::wait() {
+  if (thread_.joinable()) thread_.join();
+  if (fault_ && warn_) warn_(fault_->text);
+  fault_.reset();
+}
 
 }  // namespace ztvm::app

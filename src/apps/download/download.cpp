@@ -9,6 +9,7 @@
 
 #include "apps/download/durable.hpp"
 #include "apps/download/repo_files.hpp"
+#include "apps/download/verify.hpp"
 
 namespace ztvm::app {
 namespace {
@@ -172,7 +173,8 @@ class Downloader {
     });
     if (interrupted_ || (hashes && hashes->md5 != shard.md5)) return false;
     if (!hashes) return std::unexpected(hashes.error());
-    record_.put({.name = shard.name, .n_bytes = hashes->n_bytes, .sha256 = hashes->sha256});
+    record_.put(
+        {.name = shard.name, .n_bytes = hashes->n_bytes, .sha256 = hashes->sha256, .published = true});
     return true;
   }
 
@@ -197,7 +199,12 @@ class Downloader {
       if (options_.fetch.on_progress) options_.fetch.on_progress(progress);
     };
     auto end = fetch_files(request_.folder, std::move(files), options, [this](const FetchedFile& file) {
-      record_.put({.name = file.name, .n_bytes = file.n_bytes, .sha256 = file.sha256});
+      const RecordedFile* known = record_.find(file.name);
+      const bool was_published = known != nullptr && known->published && known->sha256 == file.sha256;
+      record_.put({.name = file.name,
+                   .n_bytes = file.n_bytes,
+                   .sha256 = file.sha256,
+                   .published = file.published || was_published});
       return write_record(request_.folder, record_);
     });
     interrupted_ = interrupted_ || (end && *end == FetchEnd::interrupted);
@@ -217,8 +224,20 @@ DownloadSummary summary_of(const FolderRecord& record, End end) {
 }
 
 bool holds_all(const fs::path& folder, const FolderRecord& record, const std::string& file) {
-  return record.complete && (file.empty() || record.find(file) != nullptr) &&
+  const auto unrecorded = unrecorded_files(folder, record);
+  return record.complete && (file.empty() || record.find(file) != nullptr) && unrecorded &&
+         unrecorded->empty() &&
          std::ranges::all_of(record.files, [&](const RecordedFile& one) { return is_in_place(folder, one); });
+}
+
+// After a repair: a file that the repository does not have stays unknown.
+Result<void> check_all_known(const fs::path& folder, const FolderRecord& record) {
+  const auto names = unrecorded_files(folder, record);
+  if (!names) return std::unexpected(names.error());
+  if (names->empty()) return {};
+  return fail(ErrorCode::not_found,
+              fmt::format("\"{}\" is no file of {}, so nothing tells what it should hold.",
+                          (folder / names->front()).string(), record.repo));
 }
 
 End end_of(FetchEnd end) { return end == FetchEnd::complete ? End::complete : End::interrupted; }
@@ -262,19 +281,29 @@ Result<DownloadSummary> repair_folder(const fs::path& folder, const std::vector<
   }
   DownloadRequest request{
       .hub = hub.empty() ? (*record)->hub : hub, .repo = (*record)->repo, .folder = folder};
-  if (!(*record)->complete) {
+  std::vector<std::string> wrong = names;
+  const auto is_recorded = [&](const std::string& name) { return (*record)->find(name) != nullptr; };
+  if (!(*record)->complete || !std::ranges::all_of(names, is_recorded)) {
     for (const RecordedFile& file : (*record)->files) {
       if (file.name.ends_with(".gguf")) request.file = file.name;
     }
+    for (const std::string& name : names) {
+      if (name.ends_with(".gguf")) request.file = name;
+    }
+    // What the download cannot see: right lengths with wrong contents.
+    std::erase_if(wrong, [&](const std::string& name) {
+      return !is_recorded(name) || !is_in_place(folder, *(*record)->find(name));
+    });
     auto finished = download_repo(request, options);
     if (!finished || finished->end == End::interrupted) return finished;
     record = read_record(folder);
     if (!record) return forward(record);
+    if (auto known = check_all_known(folder, **record); !known) return forward(known);
   }
   auto lock = FolderLock::take(folder);
   if (!lock) return forward(lock);
   Downloader downloader(request, options, std::move(**record));
-  auto end = downloader.fetch_again(names);
+  auto end = downloader.fetch_again(wrong);
   if (!end) return forward(end);
   return summary_of(downloader.record(), end_of(*end));
 }

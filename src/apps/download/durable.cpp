@@ -54,7 +54,8 @@ void sync_folder(const std::filesystem::path& folder) {
 
 Result<void> replace_file(const std::filesystem::path& path, std::string_view text) {
   const std::string other = path.string() + ".new";
-  const int fd = ::open(other.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  ::unlink(other.c_str());  // of a crash; a link would lead elsewhere
+  const int fd = ::open(other.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (fd < 0) return fail_io("write", other);
   const bool written = write_fully(fd, as_bytes(text)) && ::fsync(fd) == 0;
   if (::close(fd) != 0 || !written) return fail_io("write", other);

@@ -31,6 +31,7 @@ class Fetcher {
   ~Fetcher() {
     client_.reset();  // its callbacks use the flights
     stopping_ = true;
+    for (const auto& job : jobs_) job->fetch.drop_unsized();
   }
 
   Result<FetchEnd> run() {
@@ -168,8 +169,9 @@ class Fetcher {
     const auto outcome = job.fetch.check_hashes(*hashes);
     if (auto taken = take_outcome(job, outcome); !taken) return taken;
     if (outcome.kind != FileFetch::Outcome::Kind::fine) return {};
-    if (auto noted = on_whole_({job.fetch.wanted().name, hashes->n_bytes, hashes->sha256}); !noted)
-      return noted;
+    const FetchedFile file{job.fetch.wanted().name, hashes->n_bytes, hashes->sha256,
+                           job.fetch.has_published_hash()};
+    if (auto noted = on_whole_(file); !noted) return noted;
     if (auto committed = job.fetch.commit(); !committed) return committed;
     job.is_done = true;
     job.n_bytes = hashes->n_bytes;

@@ -38,6 +38,7 @@ struct FetchedFile {
   std::string name;
   std::uint64_t n_bytes = 0;
   std::string sha256;
+  bool published = false;  // the server or the manifest told a checksum, and it agrees
 };
 
 enum class FetchEnd : std::uint8_t { complete, interrupted };

@@ -177,6 +177,22 @@ TEST_F(FetchTest, RefusesACompressedBody) {
   EXPECT_EQ(server.asks().size(), 1u);
 }
 
+TEST_F(FetchTest, ShowsHeadersAsTerminalsCan) {
+  const HttpTestServer server([&](const HttpAsk& ask) {
+    const std::string evil = "\x1b[2J" + std::string(500, 'z');
+    if (ask.path == "/other.bin")
+      return reply(206, {"Content-Range: bytes " + evil}, content_.substr(0, 1000));
+    return reply(206, {"Content-Range: bytes 0-999/10500", "Content-Encoding: " + evil},
+                 content_.substr(0, 1000));
+  });
+  for (const char* name : {"file.bin", "other.bin"}) {
+    const std::string error = fetch(server, {.name = name});
+    EXPECT_NE(error.find("\\x1b[2Jzzz"), std::string::npos) << error;
+    EXPECT_EQ(error.find('\x1b'), std::string::npos);
+    EXPECT_LT(error.size(), 300u);
+  }
+}
+
 TEST_F(FetchTest, GoesOnWhereABodyWasCut) {
   const HttpTestServer server([&](const HttpAsk& ask) {
     HttpReply part = reply_range(ask, content_);

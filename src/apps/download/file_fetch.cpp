@@ -14,7 +14,8 @@ using Problem = FileFetch::Ask::Problem;
 using Kind = FileFetch::Outcome::Kind;
 
 constexpr std::uint32_t k_max_rounds = 3;
-constexpr std::uint64_t k_progress_bytes = 1 << 20;  // that an ask must bring to count as progress
+constexpr std::uint64_t k_progress_bytes = 1
+                                           << 20;  // new ones, that count as progress although an ask failed
 
 }  // namespace
 
@@ -38,6 +39,7 @@ Result<void> FileFetch::begin() {
       !wanted_.sha256.empty() && !remote.sha256.empty() && wanted_.sha256 != remote.sha256;
   if (is_other_length || is_other_content || remote.n_bytes > wanted_.max_bytes) return {};
   adopt_part(std::move(**part));
+  n_furthest_ = n_bytes_done();
   return {};
 }
 
@@ -80,12 +82,12 @@ bool FileFetch::take_body(Ask& ask, Bytes bytes) {
   if (ask.round != round_) return false;
   const std::uint64_t limit = ask.end == UINT64_MAX ? wanted_.n_bytes.value_or(wanted_.max_bytes) : ask.end;
   if (bytes.size() > limit - std::min(limit, ask.cursor)) {
-    return ask.stop(Problem::again, fmt::format("{} sends more bytes than expected, {}", wanted_.url, limit));
+    return ask.stop(Problem::fatal, fmt::format("{} sends more bytes than expected, {}.", wanted_.url, limit),
+                    ErrorCode::corrupt_file);
   }
   if (auto written = part_->write(ask.cursor, bytes); !written) {
     return ask.stop(Problem::fatal, written.error().text, written.error().code);
   }
-  ask.n_taken += bytes.size();
   mark_done(ask, ask.cursor + bytes.size());
   return ask.problem == Problem::none;
 }
@@ -122,17 +124,26 @@ void FileFetch::begin_anew() {
   pieces_.clear();
   confirmed_ = false;
   is_unsized_ = false;
+  n_unsized_done_ = 0;
+  n_furthest_ = 0;  // of this beginning; there are few
   whole_ = false;
   ++round_;
+}
+
+// True when the file has got further than ever since it was begun: bytes that come a second time are none.
+bool FileFetch::note_progress(std::uint64_t n_least) {
+  const std::uint64_t n_done = n_bytes_done();
+  if (n_done < n_furthest_ + n_least) return false;
+  n_furthest_ = n_done;
+  return true;
 }
 
 FileFetch::Outcome FileFetch::end_ask(Ask& ask, const HttpEnd& end) {
   --n_asked_;
   if (ask.round != round_) return {};
   if (ask.piece < pieces_.size()) pieces_[ask.piece].is_asked = false;
-  const bool progressed = ask.n_taken >= k_progress_bytes;
   const auto with_progress = [&](Outcome outcome) {
-    outcome.progressed = outcome.kind == Kind::fine || progressed;
+    outcome.progressed = note_progress(outcome.kind == Kind::fine ? 1 : k_progress_bytes);
     return outcome;
   };
   if (ask.problem != Problem::none) return with_progress(outcome_of_problem(ask));
@@ -218,7 +229,7 @@ FileFetch::Outcome FileFetch::check_hashes(const ContentHashes& hashes) {
   compare("sha256", hashes.sha256, wanted_.sha256);
   compare("sha256", hashes.sha256, part_->remote().sha256);
   compare("md5", hashes.md5, wanted_.md5);
-  const bool is_known = !wanted_.sha256.empty() || !part_->remote().sha256.empty() || !wanted_.md5.empty();
+  const bool is_known = !wanted_.sha256.empty() || has_published_hash();
   if (const auto wrong = load::sniff_wrong_file(hashes.head); wrong && !is_known) {
     begin_anew();
     return fail_with(ErrorCode::corrupt_file, fmt::format("{} {}", wanted_.url, *wrong));
@@ -233,6 +244,10 @@ Result<void> FileFetch::commit() {
   auto committed = part_->commit();
   part_.reset();
   return committed;
+}
+
+void FileFetch::drop_unsized() {
+  if (part_ && is_unsized_) begin_anew();
 }
 
 std::uint64_t FileFetch::n_bytes_done() const {

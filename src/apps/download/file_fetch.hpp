@@ -42,7 +42,6 @@ class FileFetch {
     bool whole = false;        // answered with the file from its start
     std::uint64_t cursor = 0;  // where the next byte of the body belongs
     std::uint64_t end = 0;     // where the body must end; UINT64_MAX: it does not say
-    std::uint64_t n_taken = 0;
 
     enum class Problem : std::uint8_t { none, again, alone, anew, fatal };
     Problem problem = Problem::none;  // found while the answer came
@@ -63,8 +62,8 @@ class FileFetch {
     Kind kind = Kind::fine;
     Error error;  // of failed; its text is also the reason of retry
     std::optional<std::uint64_t> asked_wait_s;
-    bool slow_down = false;  // the server has too much to do: no connection should ask now
-    bool progressed = false;
+    bool slow_down = false;   // the server has too much to do: no connection should ask now
+    bool progressed = false;  // the file has got further than it ever was
   };
 
   const WantedFile& wanted() const { return wanted_; }
@@ -83,7 +82,12 @@ class FileFetch {
   std::filesystem::path part_path() const { return part_->part_path(); }
   // Compares contents with what is known of them. A mismatch begins the file anew (retry) or fails.
   Outcome check_hashes(const ContentHashes& hashes);
+  // True when check_hashes() has something to go by that the hub or a manifest tells.
+  bool has_published_hash() const { return !part_->remote().sha256.empty() || !wanted_.md5.empty(); }
   Result<void> commit();
+
+  // Removes a part that no later run could go on from: one of a file whose length is not known.
+  void drop_unsized();
 
   std::uint64_t n_bytes_done() const;
   // The length, once it is known.
@@ -104,6 +108,7 @@ class FileFetch {
   void mark_done(Ask& ask, std::uint64_t until);
   void finish_unsized(Ask& ask);
   void begin_anew();
+  bool note_progress(std::uint64_t n_least);
   Outcome outcome_of_status(const Ask& ask, const HttpHead& head);
   Outcome outcome_of_problem(const Ask& ask);
   Outcome fail_with(ErrorCode code, std::string text) const;
@@ -115,6 +120,7 @@ class FileFetch {
   std::optional<PartFile> part_;
   std::vector<Piece> pieces_;
   std::uint64_t n_unsized_done_ = 0;
+  std::uint64_t n_furthest_ = 0;  // the most bytes that counted as progress
   std::uint32_t round_ = 0;
   std::uint32_t n_asked_ = 0;   // asks that have not ended, of all rounds
   bool confirmed_ = false;      // an answer of this run has told the version that the part is bound to

@@ -6,6 +6,7 @@
 
 #include "apps/download/content_range.hpp"
 #include "apps/download/file_fetch.hpp"
+#include "base/in_quotes.hpp"
 
 namespace ztvm::app {
 
@@ -15,8 +16,8 @@ bool FileFetch::take_head(Ask& ask, const HttpHead& head) {
   if (ask.round != round_) return false;
   if (!head.content_encoding.empty() && head.content_encoding != "identity") {
     return ask.stop(Problem::fatal,
-                    fmt::format("{} comes with Content-Encoding \"{}\", expected the bytes as they are.",
-                                wanted_.url, head.content_encoding));
+                    fmt::format("{} comes with Content-Encoding {}, expected the bytes as they are.",
+                                wanted_.url, in_quotes(head.content_encoding)));
   }
   return head.status == 206 ? admit_range(ask, head) : admit_whole(ask, head);
 }
@@ -24,8 +25,8 @@ bool FileFetch::take_head(Ask& ask, const HttpHead& head) {
 bool FileFetch::admit_range(Ask& ask, const HttpHead& head) {
   const auto got = parse_content_range(head.content_range);
   const auto wrong = [&](std::string_view expected) {
-    return ask.stop(Problem::again, fmt::format("{} answers with Content-Range \"{}\", expected {}",
-                                                wanted_.url, head.content_range, expected));
+    return ask.stop(Problem::again, fmt::format("{} answers with Content-Range {}, expected {}", wanted_.url,
+                                                in_quotes(head.content_range), expected));
   };
   if (!ask.range) return wrong("the whole file");
   const std::string expected = fmt::format("bytes {}-{}", ask.range->first, ask.range->last);

@@ -9,6 +9,7 @@
 #include "apps/download/content_hash.hpp"
 #include "apps/download/durable.hpp"
 #include "apps/download/repo_files.hpp"
+#include "base/in_quotes.hpp"
 #include "base/json.hpp"
 
 namespace ztvm::app {
@@ -23,9 +24,9 @@ Result<RecordedFile> read_file_entry(const Json& entry, std::string_view what) {
   if (!name) return forward(name);
   RecordedFile file{.name = std::move(*name)};
   if (!is_plain_name(file.name)) {
-    return fail(
-        ErrorCode::corrupt_file,
-        fmt::format("{} names the file \"{}\", expected a plain name without folders.", what, file.name));
+    return fail(ErrorCode::corrupt_file,
+                fmt::format("{} names the file {}, expected a plain name without folders.", what,
+                            in_quotes(file.name)));
   }
   if (entry.contains("bytes")) {
     const auto n_bytes = get_int(entry, "bytes", what);
@@ -39,11 +40,29 @@ Result<RecordedFile> read_file_entry(const Json& entry, std::string_view what) {
   if (!is_hex(*sha256, 64) || !file.n_bytes) {
     return fail(
         ErrorCode::corrupt_file,
-        fmt::format("{} has a wrong \"sha256\" for \"{}\", expected 64 hexadecimal digits beside \"bytes\".",
-                    what, file.name));
+        fmt::format("{} has a wrong \"sha256\" for {}, expected 64 hexadecimal digits beside \"bytes\".",
+                    what, in_quotes(file.name)));
   }
   file.sha256 = std::move(*sha256);
+  if (!entry.contains("published")) return file;
+  const auto published = get_bool(entry, "published", what);
+  if (!published) return std::unexpected(published.error());
+  file.published = *published;
   return file;
+}
+
+// Where the folder came from: both are printed and asked for, so they are what a user could have given.
+Result<void> check_origin(const FolderRecord& record, std::string_view what) {
+  if (const auto repo = parse_repo(record.repo); !record.repo.empty() && (!repo || !repo->file.empty())) {
+    return fail(ErrorCode::corrupt_file,
+                fmt::format("{} has the repository {}, expected OWNER/NAME.", what, in_quotes(record.repo)));
+  }
+  if (!record.hub.empty() && !parse_hub(record.hub)) {
+    return fail(
+        ErrorCode::corrupt_file,
+        fmt::format("{} has the hub {}, expected http://HOST or https://HOST.", what, in_quotes(record.hub)));
+  }
+  return {};
 }
 
 }  // namespace
@@ -71,7 +90,7 @@ Result<std::optional<FolderRecord>> read_record(const fs::path& folder) {
   const auto text = read_text(path, k_max_manifest_bytes);
   if (!text) return std::unexpected(text.error());
   const std::string what = fmt::format("\"{}\"", path.string());
-  const auto json = parse_json(*text, what);
+  const auto json = parse_json_unique(*text, what);
   if (!json) return std::unexpected(json.error());
   const auto version = get_int(*json, "version", what);
   if (!version) return std::unexpected(version.error());
@@ -90,9 +109,14 @@ Result<std::optional<FolderRecord>> read_record(const fs::path& folder) {
     return fail(ErrorCode::corrupt_file, fmt::format("{} has no list \"files\".", what));
   }
   FolderRecord record{.repo = std::move(*repo), .hub = std::move(*hub), .complete = *complete};
+  if (auto origin = check_origin(record, what); !origin) return forward(origin);
   for (const Json& entry : *files) {
     auto file = read_file_entry(entry, what);
     if (!file) return forward(file);
+    if (record.find(file->name) != nullptr) {
+      return fail(ErrorCode::corrupt_file,
+                  fmt::format("{} names the file {} twice.", what, in_quotes(file->name)));
+    }
     record.put(std::move(*file));
   }
   return record;
@@ -110,6 +134,7 @@ Result<void> write_record(const fs::path& folder, const FolderRecord& record) {
     entry["name"] = file.name;
     if (file.n_bytes) entry["bytes"] = *file.n_bytes;
     if (!file.sha256.empty()) entry["sha256"] = file.sha256;
+    if (file.published) entry["published"] = true;
     json["files"].push_back(std::move(entry));
   }
   return replace_file(record_path(folder), dump_json(json) + "\n");

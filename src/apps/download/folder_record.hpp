@@ -15,6 +15,7 @@ struct RecordedFile {
   std::string name;
   std::optional<std::uint64_t> n_bytes;  // none: not known yet
   std::string sha256;                    // empty: it has not been whole yet
+  bool published = false;                // the hub or a manifest told a checksum, and the file agreed with it
 };
 
 struct FolderRecord {

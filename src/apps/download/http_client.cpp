@@ -197,6 +197,8 @@ HttpEnd HttpClient::end_of(Transfer& transfer, int curl_code) {
   } else if (code != CURLE_OK && !dropped) {
     end.kind = is_final(code) ? HttpEnd::Kind::refused : HttpEnd::Kind::cut;
     end.problem = transfer.error_text[0] != '\0' ? transfer.error_text.data() : ::curl_easy_strerror(code);
+    // It may hold the address of a redirect.
+    for (char& c : end.problem) c = c >= ' ' && c <= '~' ? c : '?';
   }
   return end;
 }

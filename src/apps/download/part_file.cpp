@@ -43,7 +43,7 @@ struct Journal {
 std::optional<Journal> parse_journal(std::string_view text) {
   const std::size_t n_first = text.find('\n');
   if (n_first == std::string_view::npos) return std::nullopt;
-  const auto head = parse_json(text.substr(0, n_first), "journal");
+  const auto head = parse_json_unique(text.substr(0, n_first), "journal");
   if (!head) return std::nullopt;
   const auto n_bytes = get_int(*head, "bytes", "journal");
   const auto piece_bytes = get_int(*head, "piece_bytes", "journal");
@@ -77,7 +77,10 @@ void close_one(int& fd) {
 
 Result<std::optional<PartFile>> PartFile::reopen(const fs::path& path) {
   std::error_code error;
-  if (!fs::is_regular_file(part_of(path), error)) return std::nullopt;
+  // Not through a link, which could lead out of the folder.
+  for (const fs::path& own : {part_of(path), journal_of(path)}) {
+    if (!fs::is_regular_file(fs::symlink_status(own, error))) return std::nullopt;
+  }
   std::ifstream in(journal_of(path), std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   auto journal = parse_journal(text);

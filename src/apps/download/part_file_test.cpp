@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "apps/download/durable.hpp"
 #include "fetch_fixture.hpp"
 
 namespace ztvm::app {
@@ -32,6 +33,27 @@ class PartFileTest : public testing::Test {
   std::filesystem::path path_ = folder_.path() / "x.bin";
   const std::string content_ = test::make_content(2500);
 };
+
+TEST_F(PartFileTest, DoesNotGoThroughLinks) {
+  make({0});
+  const std::filesystem::path part = path_.string() + ".part";
+  const auto target = folder_.write("target", content_);
+  std::filesystem::remove(part);
+  std::filesystem::create_symlink(target, part);
+  EXPECT_EQ(reopened(), "none");
+  auto fresh = PartFile::create(path_, {.n_bytes = 2500}, 1000);
+  ASSERT_TRUE(fresh) << fresh.error().text;
+  ASSERT_TRUE(fresh->write(0, as_bytes("other")));
+  EXPECT_TRUE(test::read_all(target) == content_);
+}
+
+TEST_F(PartFileTest, ReplacesAFileWithoutGoingThroughLinks) {
+  const auto target = folder_.write("target", "mine");
+  std::filesystem::create_symlink(target, path_.string() + ".new");
+  ASSERT_TRUE(replace_file(path_, "new"));
+  EXPECT_EQ(test::read_all(path_), "new");
+  EXPECT_EQ(test::read_all(target), "mine");
+}
 
 TEST_F(PartFileTest, RemembersFinishedPieces) {
   make({2, 0});

@@ -8,6 +8,7 @@
 
 #include "apps/download/content_hash.hpp"
 #include "base/bytes.hpp"
+#include "base/in_quotes.hpp"
 #include "base/json.hpp"
 
 namespace ztvm::app {
@@ -26,13 +27,6 @@ bool is_repo_part(std::string_view part) {
          std::ranges::all_of(part, [](char c) { return is_unreserved(c) && c != '~'; });
 }
 
-// A name as a message may show it: it came from a server.
-std::string shown(std::string_view name) {
-  std::string text;
-  for (const char c : name.substr(0, k_max_name_bytes)) text += c >= ' ' && c <= '~' ? c : '?';
-  return text;
-}
-
 std::string lower(std::string text) {
   for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
   return text;
@@ -42,12 +36,12 @@ Result<void> add_shard(ShardList& list, std::set<std::string>& names, ShardFile 
                        std::string_view manifest) {
   if (!is_plain_name(shard.name)) {
     return fail(ErrorCode::corrupt_file,
-                fmt::format("{} names the file \"{}\", expected a plain name without folders.", manifest,
-                            shown(shard.name)));
+                fmt::format("{} names the file {}, expected a plain name without folders.", manifest,
+                            in_quotes(shard.name)));
   }
   if (!names.insert(shard.name).second) {
     return fail(ErrorCode::corrupt_file,
-                fmt::format("{} names the file \"{}\" twice.", manifest, shard.name));
+                fmt::format("{} names the file {} twice.", manifest, in_quotes(shard.name)));
   }
   if (names.size() > k_max_shards) {
     return fail(ErrorCode::corrupt_file,
@@ -63,8 +57,8 @@ Result<ShardFile> read_mlc_record(const Json& record, std::string_view manifest)
   const auto n_bytes = get_int(record, "nbytes", manifest);
   if (!n_bytes || *n_bytes < 0) {
     return fail(ErrorCode::corrupt_file,
-                fmt::format("{} gives no length for \"{}\", expected whole bytes in \"nbytes\".", manifest,
-                            shown(*name)));
+                fmt::format("{} gives no length for {}, expected whole bytes in \"nbytes\".", manifest,
+                            in_quotes(*name)));
   }
   ShardFile shard{.name = std::move(*name), .n_bytes = static_cast<std::uint64_t>(*n_bytes)};
   if (!record.contains("md5sum")) return shard;
@@ -72,8 +66,8 @@ Result<ShardFile> read_mlc_record(const Json& record, std::string_view manifest)
   if (md5) shard.md5 = lower(*md5);
   if (!is_hex(shard.md5, 32)) {
     return fail(ErrorCode::corrupt_file,
-                fmt::format("{} has a wrong \"md5sum\" for \"{}\", expected 32 hexadecimal digits.", manifest,
-                            shown(shard.name)));
+                fmt::format("{} has a wrong \"md5sum\" for {}, expected 32 hexadecimal digits.", manifest,
+                            in_quotes(shard.name)));
   }
   return shard;
 }
@@ -83,12 +77,11 @@ Result<ShardFile> read_mlc_record(const Json& record, std::string_view manifest)
 bool is_plain_name(std::string_view name) {
   if (name.empty() || name.size() > k_max_name_bytes || name.starts_with('.')) return false;
   if (name.ends_with(".part") || name.ends_with(".journal") || name.ends_with(".new")) return false;
-  return std::ranges::none_of(name,
-                              [](unsigned char c) { return c < ' ' || c == 0x7F || c == '/' || c == '\\'; });
+  return !has_control_codes(name) && name.find_first_of("/\\") == std::string_view::npos;
 }
 
 Result<ShardList> read_mlc_shards(std::string_view text, std::string_view manifest) {
-  const auto json = parse_json(text, manifest);
+  const auto json = parse_json_unique(text, manifest);
   if (!json) return std::unexpected(json.error());
   const auto records = json->is_object() ? json->find("records") : json->end();
   if (!json->is_object() || records == json->end() || !records->is_array() || records->empty()) {
@@ -108,7 +101,7 @@ Result<ShardList> read_mlc_shards(std::string_view text, std::string_view manife
 }
 
 Result<ShardList> read_index_shards(std::string_view text, std::string_view manifest) {
-  const auto json = parse_json(text, manifest);
+  const auto json = parse_json_unique(text, manifest);
   if (!json) return std::unexpected(json.error());
   const auto map = json->is_object() ? json->find("weight_map") : json->end();
   if (!json->is_object() || map == json->end() || !map->is_object() || map->empty()) {
@@ -118,7 +111,7 @@ Result<ShardList> read_index_shards(std::string_view text, std::string_view mani
   for (const auto& [tensor, file] : map->items()) {
     if (!file.is_string()) {
       return fail(ErrorCode::corrupt_file,
-                  fmt::format("{} gives tensor \"{}\" no file name.", manifest, shown(tensor)));
+                  fmt::format("{} gives tensor {} no file name.", manifest, in_quotes(tensor)));
     }
     wanted.insert(file.get<std::string>());
   }

@@ -49,7 +49,7 @@ TEST(RepoFiles, RefusesWrongMlcManifests) {
   EXPECT_EQ(error_of(R"({"records":[{"dataPath":"../x","nbytes":5}]})"),
             "the manifest names the file \"../x\", expected a plain name without folders.");
   EXPECT_EQ(error_of(R"({"records":[{"dataPath":"a\u001b","nbytes":5}]})"),
-            "the manifest names the file \"a?\", expected a plain name without folders.");
+            "the manifest names the file \"a\\x1b\", expected a plain name without folders.");
   EXPECT_EQ(error_of(R"({"records":[{"dataPath":"a","nbytes":5},{"dataPath":"a","nbytes":5}]})"),
             "the manifest names the file \"a\" twice.");
   for (const char* n_bytes : {"-1", "1.5", "\"5\"", "9223372036854775808", "1e3"}) {
@@ -127,6 +127,21 @@ TEST(FolderRecord, ComesBackAsItWas) {
   EXPECT_EQ((*read)->find("a.bin")->sha256, std::string(64, 'a'));
   EXPECT_FALSE((*read)->find("b.bin")->n_bytes);
   EXPECT_TRUE(is_incomplete(folder.path()));
+}
+
+TEST(RepoFiles, RefusesAManifestWithAKeyTwice) {
+  const auto mlc = read_mlc_shards(R"({"records":[{"dataPath":"a","nbytes":1,"nbytes":2}]})", "m.json");
+  ASSERT_FALSE(mlc);
+  EXPECT_EQ(mlc.error().text, "m.json has the key \"nbytes\" twice in one object.");
+  EXPECT_FALSE(read_index_shards(R"({"weight_map":{"t":"a","t":"b"}})", "m.json"));
+}
+
+TEST(RepoFiles, RefusesNamesThatATerminalCouldObey) {
+  for (const char* name : {"a\x1b[2J", "a\x7f", "a\xc2\x9b", "a\n", "../a", "/a", "a/b", "a\\b", ".a", ""}) {
+    EXPECT_FALSE(is_plain_name(name)) << name;
+  }
+  EXPECT_FALSE(is_plain_name(std::string_view("a\0b", 3)));
+  EXPECT_TRUE(is_plain_name("gr\xc3\xbc\xc3\x9f.bin"));
 }
 
 TEST(FolderRecord, RefusesWhatItCannotTrust) {

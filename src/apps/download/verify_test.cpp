@@ -33,6 +33,7 @@ class VerifyTest : public testing::Test {
     file.seekp(100);
     file.put(static_cast<char>(hub_.get(name)[100] ^ 1));
   }
+  static void must_not_warn(const std::string& sentence) { ADD_FAILURE() << sentence; }
   std::filesystem::path folder() const { return temp_.path() / "n"; }
 
   TempFolder temp_{test::fast_folder()};
@@ -47,6 +48,9 @@ TEST_F(VerifyTest, FindsNothingWrongInAFreshDownload) {
   EXPECT_GT(report.n_bytes, 4200u);
   EXPECT_TRUE(report.faults.empty());
   EXPECT_FALSE(report.newly_recorded);
+  EXPECT_EQ(report.n_published, 2u);  // the shards, by the manifest's md5
+  EXPECT_TRUE(report.not_compared.empty());
+  EXPECT_TRUE(report.can_repair);
 }
 
 TEST_F(VerifyTest, NamesEveryFault) {
@@ -92,8 +96,15 @@ TEST_F(VerifyTest, FinishesAnUnfinishedDownload) {
 
 TEST_F(VerifyTest, RecordsAFolderThatCameAnotherWay) {
   std::filesystem::remove(record_path(folder()));
-  EXPECT_TRUE(verify().newly_recorded);
-  EXPECT_FALSE(verify().newly_recorded);
+  const VerifyReport first = verify();
+  EXPECT_TRUE(first.newly_recorded);
+  EXPECT_EQ(first.n_published, 2u);
+  EXPECT_EQ(first.not_compared,
+            (std::vector<std::string>{"mlc-chat-config.json", "ndarray-cache.json", "tokenizer.json"}));
+  const VerifyReport second = verify();
+  EXPECT_FALSE(second.newly_recorded);
+  EXPECT_EQ(second.n_published, 2u);
+  EXPECT_TRUE(second.not_compared.empty());
   EXPECT_NE(repair_folder(folder(), {}, "", options_).error().text.find("Nothing tells where"),
             std::string::npos);
 }
@@ -110,7 +121,7 @@ TEST_F(VerifyTest, HoldsAFolderWithoutARecordAgainstItsManifest) {
 
 TEST_F(VerifyTest, ALoadRecordsWhatVerifyHoldsTheFolderTo) {
   std::filesystem::remove(record_path(folder()));
-  BackgroundRecord(folder()).wait();
+  BackgroundRecord(folder(), stamps_of(folder()), must_not_warn).wait();
   const auto record = read_record(folder());
   ASSERT_TRUE(record && *record);
   EXPECT_TRUE((*record)->complete);
@@ -172,7 +183,7 @@ TEST_F(VerifyTest, ADamagedFileIsNotRecordedByALoad) {
 TEST_F(VerifyTest, AFolderThatCannotBeWrittenToStaysAsItIs) {
   std::filesystem::remove(record_path(folder()));
   std::filesystem::create_directory(record_path(folder()).string() + ".new");  // in the way, also of root
-  BackgroundRecord(folder()).wait();
+  BackgroundRecord(folder(), {}, must_not_warn).wait();
   EXPECT_FALSE(std::filesystem::exists(record_path(folder())));
 }
 

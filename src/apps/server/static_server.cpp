@@ -102,7 +102,8 @@ StaticServer::StaticServer(ServerOptions options)
   http_->set_socket_options(set_socket_options);
   http_->set_tcp_nodelay(true);
   http_->set_keep_alive_max_count(1000);
-  // An idle connection keeps its thread for some seconds, and a browser opens six. httplib owns what this returns.
+  http_->set_keep_alive_timeout(1);  // in seconds; an idle connection holds a thread, and stop() waits for it
+  // An idle connection keeps its thread for a second, and a browser opens six. httplib owns what this returns.
   http_->new_task_queue = [] { return new httplib::ThreadPool(k_n_threads); };
   http_->set_payload_max_length(0);
   http_->set_default_headers({{"Cross-Origin-Opener-Policy", "same-origin"},

@@ -159,6 +159,15 @@ TEST_F(StaticServerTest, SaysThatAPortIsBusy) {
   EXPECT_NE(second.error().text.find("in use"), std::string::npos) << second.error().text;
 }
 
+TEST_F(StaticServerTest, StopsSoonWhileABrowserIsIdle) {
+  client_->set_keep_alive(true);
+  ASSERT_TRUE(get("/"));  // and the connection stays open
+  const auto begun = std::chrono::steady_clock::now();
+  server_->stop();
+  loop_.join();
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(3));
+}
+
 TEST_F(StaticServerTest, StopsDuringADownload) {
   std::filesystem::resize_file(folder_.path() / "models/tiny/Tiny model.gguf",
                                64 << 20);  // more than sockets buffer

@@ -23,8 +23,8 @@ DeltaNetWeights plan_delta_net(WeightPlan::Builder& builder, const DeltaNetNames
   weights.norm = builder.vector({{names.norm}, {dim}});
   weights.in = builder.matrix(names.in);
   weights.conv = builder.vector({{names.conv}, {spec.conv_channels(), spec.conv_width}});
-  weights.a_log = builder.vector({{names.a_log}, {spec.n_value_heads}});
-  weights.dt_bias = builder.vector({{names.dt_bias}, {spec.n_value_heads}});
+  weights.a_log = builder.vector({{names.a_log}, {spec.n_value_heads}, /*may_be_zero=*/true});
+  weights.dt_bias = builder.vector({{names.dt_bias}, {spec.n_value_heads}, /*may_be_zero=*/true});
   weights.out_norm = builder.vector({{names.out_norm}, {spec.value_dim}});
   weights.out = builder.matrix(names.out);
   return weights;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/in_quotes.hpp"
+
 namespace ztvm::model {
 namespace {
 
@@ -18,25 +20,29 @@ const Json* find_path(const Json& object, std::string_view key) {
   }
 }
 
-std::string first_of(std::initializer_list<std::string_view> keys) { return std::string(*keys.begin()); }
-
-// A value as an error quotes it, cut to a readable length.
-std::string shown(const Json& value) {
-  std::string text = dump_json(value);
-  constexpr std::size_t k_most = 60;
-  if (text.size() > k_most) text = text.substr(0, k_most) + "...";
-  return text;
-}
-
 }  // namespace
 
-const Json* ConfigReader::find(std::initializer_list<std::string_view> keys) const {
+ConfigReader::Field ConfigReader::find_field(std::initializer_list<std::string_view> keys) const {
   for (const Json* object : objects_) {
     for (const std::string_view key : keys) {
-      if (const Json* value = find_path(*object, key)) return value;
+      if (const Json* value = find_path(*object, key)) return {.key = key, .value = value};
     }
   }
-  return nullptr;
+  return {};
+}
+
+std::vector<const Json*> ConfigReader::find_all(std::string_view key) const {
+  std::vector<const Json*> values;
+  for (const Json* object : objects_) {
+    if (const Json* value = find_path(*object, key)) values.push_back(value);
+  }
+  return values;
+}
+
+void ConfigReader::keep_missing(std::initializer_list<std::string_view> keys, std::string_view expected) {
+  std::string names;
+  for (const std::string_view key : keys) names += fmt::format("{}\"{}\"", names.empty() ? "" : " or ", key);
+  keep({ErrorCode::corrupt_file, fmt::format("{} has no field {}, expected {}.", name_, names, expected)});
 }
 
 std::uint32_t ConfigReader::checked(std::string_view key, const Json& value, std::uint64_t low,
@@ -46,7 +52,7 @@ std::uint32_t ConfigReader::checked(std::string_view key, const Json& value, std
   if (!whole || value.get<std::uint64_t>() < low || value.get<std::uint64_t>() > high) {
     keep({ErrorCode::corrupt_file,
           fmt::format("{} has {} in field \"{}\", expected a whole number from {} to {}.", name_,
-                      shown(value), key, low, high)});
+                      shown_json(value), key, low, high)});
     return static_cast<std::uint32_t>(low);
   }
   return static_cast<std::uint32_t>(value.get<std::uint64_t>());
@@ -54,36 +60,47 @@ std::uint32_t ConfigReader::checked(std::string_view key, const Json& value, std
 
 std::uint32_t ConfigReader::integer(std::initializer_list<std::string_view> keys, std::uint64_t low,
                                     std::uint64_t high) {
-  if (const Json* value = find(keys)) return checked(*keys.begin(), *value, low, high);
-  keep({ErrorCode::corrupt_file, fmt::format("{} has no field \"{}\", expected a whole number from {} to {}.",
-                                             name_, first_of(keys), low, high)});
+  if (const Field field = find_field(keys); field.value != nullptr) {
+    return checked(field.key, *field.value, low, high);
+  }
+  keep_missing(keys, fmt::format("a whole number from {} to {}", low, high));
   return static_cast<std::uint32_t>(low);
 }
 
 std::uint32_t ConfigReader::integer_or(std::initializer_list<std::string_view> keys, std::uint32_t fallback,
                                        std::uint64_t low, std::uint64_t high) {
-  const Json* value = find(keys);
-  return value == nullptr ? fallback : checked(*keys.begin(), *value, low, high);
+  const Field field = find_field(keys);
+  return field.value == nullptr ? fallback : checked(field.key, *field.value, low, high);
+}
+
+double ConfigReader::checked_number(const Field& field, double low, double high) {
+  const Json& value = *field.value;
+  if (value.is_number() && value.get<double>() >= low && value.get<double>() <= high) {
+    return value.get<double>();
+  }
+  keep({ErrorCode::corrupt_file, fmt::format("{} has {} in field \"{}\", expected a number from {} to {}.",
+                                             name_, shown_json(value), field.key, low, high)});
+  return low;
+}
+
+double ConfigReader::number(std::initializer_list<std::string_view> keys, double low, double high) {
+  if (const Field field = find_field(keys); field.value != nullptr) return checked_number(field, low, high);
+  keep_missing(keys, fmt::format("a number from {} to {}", low, high));
+  return low;
 }
 
 double ConfigReader::number_or(std::initializer_list<std::string_view> keys, double fallback, double low,
                                double high) {
-  const Json* value = find(keys);
-  if (value == nullptr) return fallback;
-  if (value->is_number() && value->get<double>() >= low && value->get<double>() <= high) {
-    return value->get<double>();
-  }
-  keep({ErrorCode::corrupt_file, fmt::format("{} has {} in field \"{}\", expected a number from {} to {}.",
-                                             name_, shown(*value), first_of(keys), low, high)});
-  return low;
+  const Field field = find_field(keys);
+  return field.value == nullptr ? fallback : checked_number(field, low, high);
 }
 
 bool ConfigReader::boolean_or(std::initializer_list<std::string_view> keys, bool fallback) {
-  const Json* value = find(keys);
-  if (value == nullptr) return fallback;
-  if (value->is_boolean()) return value->get<bool>();
+  const Field field = find_field(keys);
+  if (field.value == nullptr) return fallback;
+  if (field.value->is_boolean()) return field.value->get<bool>();
   keep({ErrorCode::corrupt_file, fmt::format("{} has {} in field \"{}\", expected true or false.", name_,
-                                             shown(*value), first_of(keys))});
+                                             shown_json(*field.value), field.key)});
   return fallback;
 }
 
@@ -92,10 +109,11 @@ void ConfigReader::require(bool condition, std::string_view text) {
 }
 
 void ConfigReader::require_value(std::string_view key, const Json& expected) {
-  const Json* value = find({key});
-  if (value == nullptr || *value == expected) return;
-  keep({ErrorCode::unsupported, fmt::format("{} has {} in field \"{}\", but this engine knows only {}.",
-                                            name_, shown(*value), key, shown(expected))});
+  for (const Json* value : find_all(key)) {
+    if (*value == expected) continue;
+    keep({ErrorCode::unsupported, fmt::format("{} has {} in field \"{}\", but this engine knows only {}.",
+                                              name_, shown_json(*value), key, shown_json(expected))});
+  }
 }
 
 Result<void> ConfigReader::status() const {

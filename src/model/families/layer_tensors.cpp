@@ -99,7 +99,11 @@ void name_ends(WeightNames& names, const ModelSpec& spec, std::string embedding,
       .label = "embedding", .dim = spec.dim, .sources = {rows_of(std::move(embedding), spec.vocab)}};
   names.final_norm = std::move(final_norm);
   names.head = {.label = "head", .dim = spec.dim, .sources = {}};
-  if (!spec.tied_head) names.head.sources.push_back(rows_of(std::move(head), spec.vocab));
+  if (spec.tied_head) {
+    names.tied_head = std::move(head);
+  } else {
+    names.head.sources.push_back(rows_of(std::move(head), spec.vocab));
+  }
 }
 
 }  // namespace ztvm::model

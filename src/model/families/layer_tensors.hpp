@@ -10,6 +10,9 @@
 
 namespace ztvm::model {
 
+// Of Family::unused: the angles of RoPE, which files of some years ago have.
+inline constexpr std::string_view k_unused_rope[] = {"rotary_emb.inv_freq"};
+
 class LayerTensors {
  public:
   // `prefix` is "model.layers.3." with its dot; the checkpoint outlives this.

@@ -2,8 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "base/in_quotes.hpp"
+
 namespace ztvm::model {
 namespace {
+
+// Angles of RoPE, which files of some years ago have.
+constexpr std::string_view k_unused[] = {"attn_rot_embd"};
 
 // Numbers of one header, each checked against a range, so that nothing later overflows.
 class Reader {
@@ -93,6 +100,40 @@ LayerNames layer_names(std::uint32_t index, const ModelSpec& spec, const Attenti
   };
 }
 
+// Scaled RoPE changes every angle. Without a type a factor means linear scaling, as llama.cpp reads it; 0 is none.
+Result<void> require_plain_rope(const load::GgufMetadata& metadata, const load::Checkpoint& file) {
+  auto type = metadata.find_string("llama.rope.scaling.type");
+  if (!type) return forward(type);
+  const std::string kind = type->value_or("linear");
+  if (kind != "none" && kind != "linear") {
+    return fail(ErrorCode::unsupported,
+                fmt::format("{} uses RoPE scaling {}, expected none.", file.name, in_quotes(kind)));
+  }
+  for (const std::string_view key : {"llama.rope.scaling.factor", "llama.rope.scale_linear"}) {
+    auto factor = metadata.find_float(key);
+    if (!factor) return forward(factor);
+    if (kind == "none" || !*factor || **factor == 0.0 || **factor == 1.0) continue;
+    return fail(ErrorCode::unsupported,
+                fmt::format("{} has {} in key \"{}\", expected 1 (no scaling).", file.name, **factor, key));
+  }
+  if (file.find("rope_freqs.weight") == nullptr) return {};
+  return fail(ErrorCode::unsupported,
+              fmt::format("{} has rope_freqs.weight (scaled RoPE), expected none.", file.name));
+}
+
+Result<void> check_vocab_size(const load::GgufMetadata& metadata, std::uint32_t n_rows) {
+  constexpr std::string_view k_key = "llama.vocab_size";
+  auto size = metadata.find_uint(k_key);
+  if (!size) return forward(size);
+  const std::uint64_t n_tokens = metadata.array_length("tokenizer.ggml.tokens").value_or(0);
+  if (!*size || (**size >= n_tokens && **size > 0 && **size <= n_rows)) return {};
+  return fail(
+      ErrorCode::corrupt_file,
+      fmt::format("{} has {} in key \"{}\", expected at least its {} tokens and at most the {} rows of "
+                  "\"token_embd.weight\".",
+                  metadata.file(), **size, k_key, n_tokens, n_rows));
+}
+
 // The vocabulary is as long as the embedding: metadata may count only the tokens.
 Result<std::uint32_t> vocabulary_rows(const load::Checkpoint& file) {
   const load::TensorRecord* embedding = file.find("token_embd.weight");
@@ -112,12 +153,14 @@ Result<std::uint32_t> vocabulary_rows(const load::Checkpoint& file) {
 
 Result<Family> llama_from_gguf(const load::GgufMetadata& metadata, const load::Checkpoint& file) {
   Reader reader(metadata, file.name);
-  Family family;
+  Family family = {.spec = {}, .names = {}, .unused = k_unused};
   ModelSpec& spec = family.spec;
   spec.architecture = "llama";
   const std::uint32_t n_layers = reader.integer("llama.block_count", 1, 1024);
   spec.dim = reader.integer("llama.embedding_length", 32, 65536);
   spec.max_context = reader.integer("llama.context_length", 1, 1u << 24);
+  const std::uint32_t window = reader.integer_or("llama.attention.sliding_window", 0, 0, UINT32_MAX);
+  if (window != 0) spec.max_context = std::min(spec.max_context, window);  // attention is full within it
   spec.rms_eps =
       static_cast<float>(reader.number_or("llama.attention.layer_norm_rms_epsilon", 1e-5, 0.0, 1.0));
   spec.rope_theta = reader.number_or("llama.rope.freq_base", 10000.0, 1.0, 1e12);
@@ -138,16 +181,12 @@ Result<Family> llama_from_gguf(const load::GgufMetadata& metadata, const load::C
   reader.require(attention.n_rotated == attention.head_dim,
                  fmt::format("rotates {} of {} elements of a head, expected all.", attention.n_rotated,
                              attention.head_dim));
-  auto scaling = metadata.find_string("llama.rope.scaling.type");
-  if (!scaling) return forward(scaling);
-  reader.require(!*scaling || **scaling == "none",
-                 fmt::format("uses RoPE scaling \"{}\", expected none.", scaling->value_or("")));
-  reader.require(file.find("rope_freqs.weight") == nullptr,
-                 "has rope_freqs.weight (scaled RoPE), expected none.");
   if (auto status = reader.status(); !status) return forward(status);
+  if (auto plain = require_plain_rope(metadata, file); !plain) return forward(plain);
 
   auto rows = vocabulary_rows(file);
   if (!rows) return forward(rows);
+  if (auto checked = check_vocab_size(metadata, *rows); !checked) return forward(checked);
   spec.vocab = *rows;
   spec.n_valid_ids = *rows;
   spec.tied_head = file.find("output.weight") == nullptr;

@@ -7,10 +7,11 @@
 namespace ztvm::model {
 
 Result<Family> phi3_from_config(ConfigReader& config, const load::Checkpoint& checkpoint) {
-  DecoderConfig read = read_decoder_config(config);
+  DecoderConfig read =
+      read_decoder_config(config, {.rms_eps = 1e-5, .rope_theta = 10000.0, .has_window = true});
   config.require(read.ffn_dim > 0, "has no field \"intermediate_size\".");
   if (auto status = config.status(); !status) return forward(status);
-  Family family = {.spec = std::move(read.spec), .names = {}};
+  Family family = {.spec = std::move(read.spec), .names = {}, .unused = k_unused_rope};
   ModelSpec& spec = family.spec;
   spec.architecture = "phi3";
   const bool mlc_names = checkpoint.find("transformer.embd.weight") != nullptr;

@@ -8,12 +8,12 @@ namespace ztvm::model {
 namespace {
 
 Result<Family> read(ConfigReader& config, const load::Checkpoint& checkpoint, std::string architecture,
-                    bool qk_norm) {
-  DecoderConfig read = read_decoder_config(config);
+                    const DecoderDefaults& defaults, bool qk_norm) {
+  DecoderConfig read = read_decoder_config(config, defaults);
   config.require(read.ffn_dim > 0, "has no field \"intermediate_size\".");
   if (auto status = config.status(); !status) return forward(status);
   read.attention.qk_norm = qk_norm;
-  Family family = {.spec = std::move(read.spec), .names = {}};
+  Family family = {.spec = std::move(read.spec), .names = {}, .unused = k_unused_rope};
   ModelSpec& spec = family.spec;
   spec.architecture = std::move(architecture);
   for (std::uint32_t i = 0; i < read.n_layers; ++i) {
@@ -30,11 +30,11 @@ Result<Family> read(ConfigReader& config, const load::Checkpoint& checkpoint, st
 }  // namespace
 
 Result<Family> qwen3_from_config(ConfigReader& config, const load::Checkpoint& checkpoint) {
-  return read(config, checkpoint, "qwen3", /*qk_norm=*/true);
+  return read(config, checkpoint, "qwen3", {}, /*qk_norm=*/true);
 }
 
 Result<Family> llama_from_config(ConfigReader& config, const load::Checkpoint& checkpoint) {
-  return read(config, checkpoint, "llama", /*qk_norm=*/false);
+  return read(config, checkpoint, "llama", {.rope_theta = 10000.0, .has_window = true}, /*qk_norm=*/false);
 }
 
 }  // namespace ztvm::model

@@ -4,10 +4,14 @@
 
 #include <array>
 
+#include "base/in_quotes.hpp"
 #include "model/families/layer_tensors.hpp"
 
 namespace ztvm::model {
 namespace {
+
+// The vision tower, and the layer that guesses a token more.
+constexpr std::string_view k_unused[] = {"vision_tower", "visual", "mtp", "rotary_emb.inv_freq"};
 
 DeltaNetSpec read_delta_net(ConfigReader& config) {
   DeltaNetSpec spec;
@@ -51,7 +55,7 @@ std::vector<bool> read_attention_layers(ConfigReader& config, std::uint32_t n_la
       config.require(is_attention[i] || type == "linear_attention",
                      fmt::format("has layer {} of type {}, but this engine knows \"full_attention\" and "
                                  "\"linear_attention\".",
-                                 i, dump_json(type)));
+                                 i, shown_json(type)));
     }
     return is_attention;
   }
@@ -131,13 +135,15 @@ bool stores_bare_norms(const load::Checkpoint& checkpoint) {
 }  // namespace
 
 Result<Family> qwen3_5_from_config(ConfigReader& config, const load::Checkpoint& checkpoint) {
-  DecoderConfig read = read_decoder_config(config);
+  DecoderConfig read = read_decoder_config(config, {.rotated_share = 0.25, .has_linear_layers = true});
   read.attention.qk_norm = true;
   read.attention.output_gate = config.boolean_or({"attn_output_gate"}, true);
   const DeltaNetSpec delta_net = read_delta_net(config);
   const std::vector<bool> is_attention = read_attention_layers(config, read.n_layers);
   const bool is_moe = config.find({"num_experts"}) != nullptr;
   const MoeSpec moe = is_moe ? read_moe(config) : MoeSpec{};
+  config.require_value("norm_topk_prob", true);
+  config.require_value("decoder_sparse_step", 1);
   const Json* dense_layers = config.find({"mlp_only_layers"});
   config.require(dense_layers == nullptr || dense_layers->empty(),
                  "has dense layers among its experts (mlp_only_layers), expected none.");
@@ -147,7 +153,7 @@ Result<Family> qwen3_5_from_config(ConfigReader& config, const load::Checkpoint&
       "belongs to weights in transformers' own form of Qwen3.5, expected MLC's or MLX's conversion.");
   if (auto status = config.status(); !status) return forward(status);
 
-  Family family = {.spec = std::move(read.spec), .names = {}};
+  Family family = {.spec = std::move(read.spec), .names = {}, .unused = k_unused};
   ModelSpec& spec = family.spec;
   spec.architecture = is_moe ? "qwen3_5_moe" : "qwen3_5";
   const std::string prefix(find_prefix(checkpoint));

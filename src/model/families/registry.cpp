@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "base/in_quotes.hpp"
 #include "model/families/llama_gguf.hpp"
 #include "model/families/phi3.hpp"
 #include "model/families/qwen3.hpp"
@@ -61,7 +62,7 @@ Result<Family> family_from_gguf(const load::GgufMetadata& metadata, const load::
     if (family.architecture == *architecture) return family.read(metadata, file);
   }
   return fail(ErrorCode::unsupported,
-              fmt::format("{} has architecture \"{}\", expected {}.", file.name, *architecture,
+              fmt::format("{} has architecture {}, expected {}.", file.name, in_quotes(*architecture),
                           list_of(k_gguf_families, &GgufFamily::architecture)));
 }
 
@@ -73,8 +74,9 @@ Result<Family> family_from_config(const Json& config, const std::string& name,
   for (const ConfigFamily& family : k_config_families) {
     if (family.model_type == *model_type) return family.read(reader, checkpoint);
   }
-  return fail(ErrorCode::unsupported, fmt::format("{} has model_type \"{}\", expected {}.", name, *model_type,
-                                                  list_of(k_config_families, &ConfigFamily::model_type)));
+  return fail(ErrorCode::unsupported,
+              fmt::format("{} has model_type {}, expected {}.", name, in_quotes(*model_type),
+                          list_of(k_config_families, &ConfigFamily::model_type)));
 }
 
 }  // namespace ztvm::model
