@@ -11,9 +11,7 @@ Target choose_target(const Caps& caps) {
 }
 
 Limits limits_of(const Caps& caps) {
-  return {.workgroup_bytes = caps.max_workgroup_bytes,
-          .workgroup_threads = caps.max_workgroup_invocations,
-          .min_subgroup = caps.subgroup_min};
+  return {.workgroup_bytes = caps.max_workgroup_bytes, .workgroup_threads = caps.max_workgroup_invocations};
 }
 
 bool supports(const Caps& caps, const Target& target) {

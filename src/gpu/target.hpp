@@ -19,7 +19,6 @@ struct Target {
 struct Limits {
   std::uint32_t workgroup_bytes = 16384;
   std::uint32_t workgroup_threads = 256;
-  std::uint32_t min_subgroup = 4;  // threads
 };
 Limits limits_of(const Caps& caps);
 

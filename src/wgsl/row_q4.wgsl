@@ -14,8 +14,8 @@ fn load_group(g: u32) -> GroupW {
 fn group_product(w: GroupW, x: GroupX) -> f32 {
   let a = w.words & vec4<u32>(0x0F0F0F0Fu);
   let b = (w.words >> vec4<u32>(4u)) & vec4<u32>(0x0F0F0F0Fu);
-  let high = dot16(a, x.high_a) + dot16(b, x.high_b);
-  let low = dot16(a, x.low_a) + dot16(b, x.low_b);
+  let sum_a = f32(256 * dot16(a, x.high_a) + dot16(a, x.low_a));
+  let sum_b = f32(256 * dot16(b, x.high_b) + dot16(b, x.low_b));
   let scale = unpack2x16float(w.scale);
-  return scale.x * x.scale * f32(256 * high + low) + scale.y * x.sum;
+  return scale.x * (x.scale_a * sum_a + x.scale_b * sum_b) + scale.y * x.sum;
 }

@@ -16,8 +16,8 @@ fn group_product(w: GroupW, x: GroupX) -> f32 {
   // Levels less 128 are signed bytes.
   let a = w.a ^ vec4<u32>(0x80808080u);
   let b = w.b ^ vec4<u32>(0x80808080u);
-  let high = dot16(a, x.high_a) + dot16(b, x.high_b);
-  let low = dot16(a, x.low_a) + dot16(b, x.low_b);
+  let sum_a = f32(256 * dot16(a, x.high_a) + dot16(a, x.low_a));
+  let sum_b = f32(256 * dot16(b, x.high_b) + dot16(b, x.low_b));
   let scale = unpack2x16float(w.scale);
-  return scale.x * x.scale * f32(256 * high + low) + (128.0 * scale.x + scale.y) * x.sum;
+  return scale.x * (x.scale_a * sum_a + x.scale_b * sum_b) + (128.0 * scale.x + scale.y) * x.sum;
 }

@@ -1,6 +1,6 @@
 #pragma once
 // Matrix product with quantised weights: out[r, n] = sum_k x[r, k] * W[n, k], then an epilogue.
-// GPU set, one row: x as 16-bit integers with a scale for each group of 32, products exact in integers, the norm made
+// GPU set, one row: x as 16-bit integers with a scale for each 16 elements, products exact in integers, the norm made
 // along. GPU set, more rows: one workgroup = one n and a tile of rows. CPU set: one thread = four n of a single row
 // where the shape allows it (8 times the speed), else one n and a tile of rows.
 // Accumulates in f32. Bytes moved: all of W once for each tile of rows (decode: once), x and out.

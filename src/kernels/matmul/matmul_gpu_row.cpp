@@ -41,7 +41,7 @@ struct IntegerForm {
 
 // Groups of x whose bytes and scales fit workgroup memory beside the slots of every thread.
 std::uint32_t max_chunk_groups(const gpu::Limits& limits, std::uint32_t workgroup) {
-  return (limits.workgroup_bytes - 12 * workgroup) / 72;
+  return (limits.workgroup_bytes - 12 * workgroup) / 80;
 }
 
 // Measured on an H200 (docs/performance.md): all of a short row at once, where no lane stays idle; long rows in batches of
@@ -69,7 +69,7 @@ gpu::Program integer_program(const gpu::Recording& recording, const MatmulShape&
       .body = "matmul_gpu_row",
       .parts = {"step", shape.kind == QuantKind::q4 ? "row_q4" : "row_q8", epilogue_part(shape.epilogue),
                 subgroups ? "partial_sum_subgroup" : "partial_sum_workgroup",
-                subgroups && recording.limits.min_subgroup >= 8 ? "eights_subgroup" : "eights_workgroup"},
+                subgroups ? "fours_subgroup" : "fours_workgroup"},
       .consts = matmul_consts(shape)};
   if (shape.normed) {
     program.parts.push_back("row_x_normed");

@@ -1,6 +1,6 @@
-// out = W x for one row of x, in whole numbers: each group of 32 elements of x becomes v * scale with v of 16 bits, kept
-// as two signed bytes, and dot4I8Packed sums levels times bytes exactly (a row part). A workgroup makes x's bytes once
-// for all its weight rows; LANES threads share two weight rows, each with every LANES-th group: a round. The groups of
+// out = W x for one row of x, in whole numbers: each 16 elements of x, half a group, become v * scale with v of 16 bits,
+// kept as two signed bytes, and dot4I8Packed sums levels times bytes exactly (a row part). A workgroup makes x's bytes
+// once for all its weight rows; LANES threads share two weight rows, each with every LANES-th group: a round. The groups of
 // BATCH rounds are asked for together, the first before x's bytes are made, so that memory is never idle.
 // Consts: N_GROUPS (of a weight row), N_OUT (columns made), N_MATS, PAIR_OFFSET, CHUNK_ROUNDS (whose bytes of x are kept
 // at once, a multiple of BATCH), BATCH, WORKGROUP.
@@ -20,8 +20,8 @@ const_assert CHUNK_ROUNDS % BATCH == 0u;
 
 // Of group g, as planes [plane][g]: the bytes of its elements 0 to 15 and 16 to 31, high ones, then low ones.
 var<workgroup> x_bytes: array<vec4<u32>, 4u * CHUNK>;
-var<workgroup> x_scales: array<vec2<f32>, CHUNK>;     // of a group: the scale of its whole numbers, and times their sum
-var<workgroup> slots: array<vec2<f32>, WORKGROUP>;    // partial sums of the two rows; before, what an eights part needs
+var<workgroup> x_scales: array<vec4<f32>, CHUNK>;    // of the halves of a group: two scales, then two sums of elements
+var<workgroup> slots: array<vec2<f32>, WORKGROUP>;   // partial sums of the two rows; before, what a fours part needs
 var<workgroup> square_slots: array<f32, WORKGROUP>;  // partial sums of x's squares
 
 // What a row part multiplies a group of weights by.
@@ -30,7 +30,8 @@ struct GroupX {
   high_b: vec4<u32>,
   low_a: vec4<u32>,
   low_b: vec4<u32>,
-  scale: f32,
+  scale_a: f32,
+  scale_b: f32,
   sum: f32,
 }
 
@@ -47,7 +48,7 @@ fn total(v: vec4<f32>) -> f32 {
 }
 
 // The bytes of groups first_group to first_group + CHUNK; those beyond the last group multiply to nothing. Gives the sum
-// of the thread's squares before the norm. Quad q of a chunk is thread q % WORKGROUP's, eight threads have a group.
+// of the thread's squares before the norm. Quad q of a chunk is thread q % WORKGROUP's, four threads have half a group.
 fn make_chunk(first_group: u32, thread: u32) -> f32 {
   var quads = array<vec4<f32>, QUADS_PER_THREAD>();
   var squares = 0.0;
@@ -65,23 +66,58 @@ fn make_chunk(first_group: u32, thread: u32) -> f32 {
     let q = i * WORKGROUP + thread;
     let group = q / 8u;
     let half = q % 8u / 4u;
-    let top = eights_max(largest(abs(quads[i])), thread);
+    let top = fours_max(largest(abs(quads[i])), thread);
     let v = vec4<i32>(round(quads[i] * select(0.0, LARGEST / top, top > 1e-30)));
     let high = (v + 128) >> vec4<u32>(8u);
     // Infinity and NaN do not survive as whole numbers, so they go into the sum.
     let raw_sum = total(quads[i]);
     let finite = (bitcast<u32>(raw_sum) & 0x7F800000u) != 0x7F800000u;
-    let sum = eights_sum(select(raw_sum, f32((v.x + v.y) + (v.z + v.w)), finite), thread);
+    let sum = fours_sum(select(raw_sum, f32((v.x + v.y) + (v.z + v.w)), finite), thread);
     if (q < CHUNK_QUADS) {
       x_bytes[half * CHUNK + group][q % 4u] = pack4xI8(high);
       x_bytes[(2u + half) * CHUNK + group][q % 4u] = pack4xI8(v - (high << vec4<u32>(8u)));
-      if (q % 8u == 0u) {
-        x_scales[group] = top / LARGEST * vec2<f32>(1.0, sum);
+      if (q % 4u == 0u) {
+        x_scales[group][half] = top / LARGEST;
+        x_scales[group][2u + half] = top / LARGEST * sum;
       }
     }
   }
   workgroupBarrier();  // the chunk's bytes are complete
   return squares;
+}
+
+// A thread's sums over a chunk: of its two weight rows, and of its squares of x.
+struct ChunkSums {
+  rows: vec2<f32>,
+  squares: f32,
+}
+
+fn sum_chunk(first_round: u32, first_a: u32, first_b: u32, thread: u32) -> ChunkSums {
+  let lane = thread % LANES;
+  var batch_a = array<GroupW, BATCH>();
+  var batch_b = array<GroupW, BATCH>();
+  for (var i = 0u; i < BATCH; i++) {
+    let g = min((first_round + i) * LANES + lane, N_GROUPS - 1u);
+    batch_a[i] = load_group(first_a + g);
+    batch_b[i] = load_group(first_b + g);
+  }
+  let squares = make_chunk(first_round * LANES, thread);
+  var sums = vec2<f32>();
+  for (var round = 0u; round < CHUNK_ROUNDS; round += BATCH) {
+    for (var i = 0u; i < BATCH; i++) {
+      let slot = (round + i) * LANES + lane;
+      let scale = x_scales[slot];
+      let x = GroupX(x_bytes[slot], x_bytes[CHUNK + slot], x_bytes[2u * CHUNK + slot], x_bytes[3u * CHUNK + slot],
+                     scale.x, scale.y, scale.z + scale.w);
+      sums += vec2<f32>(group_product(batch_a[i], x), group_product(batch_b[i], x));
+    }
+    for (var i = 0u; i < BATCH; i++) {
+      let g = min((first_round + round + BATCH + i) * LANES + lane, N_GROUPS - 1u);
+      batch_a[i] = load_group(first_a + g);
+      batch_b[i] = load_group(first_b + g);
+    }
+  }
+  return ChunkSums(sums, squares);
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -92,36 +128,15 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) n_
   // Rows beyond the last are computed as the last and not stored.
   let row_a = min(first, N_OUT - 1u);
   let row_b = select(min(first + 1u, N_OUT - 1u), row_a + PAIR_OFFSET, N_MATS == 2u);
-  let first_a = row_a * N_GROUPS;
-  let first_b = row_b * N_GROUPS;
-  var batch_a = array<GroupW, BATCH>();
-  var batch_b = array<GroupW, BATCH>();
-  for (var i = 0u; i < BATCH; i++) {
-    let g = min(i * LANES + lane, N_GROUPS - 1u);
-    batch_a[i] = load_group(first_a + g);
-    batch_b[i] = load_group(first_b + g);
-  }
-  var sums = vec2<f32>();
-  var squares = 0.0;
-  for (var first_round = 0u; first_round < ROUNDS; first_round += CHUNK_ROUNDS) {
-    if (first_round > 0u) {
-      workgroupBarrier();  // all have used the chunk before
-    }
-    squares += make_chunk(first_round * LANES, thread);
-    for (var round = 0u; round < CHUNK_ROUNDS; round += BATCH) {
-      for (var i = 0u; i < BATCH; i++) {
-        let slot = (round + i) * LANES + lane;
-        let scale = x_scales[slot];
-        let x = GroupX(x_bytes[slot], x_bytes[CHUNK + slot], x_bytes[2u * CHUNK + slot], x_bytes[3u * CHUNK + slot],
-                       scale.x, scale.y);
-        sums += vec2<f32>(group_product(batch_a[i], x), group_product(batch_b[i], x));
-      }
-      for (var i = 0u; i < BATCH; i++) {
-        let g = min((first_round + round + BATCH + i) * LANES + lane, N_GROUPS - 1u);
-        batch_a[i] = load_group(first_a + g);
-        batch_b[i] = load_group(first_b + g);
-      }
-    }
+  // The first chunk, mostly the only one, outside the loop: in it, a driver kept the batches in memory.
+  var chunk = sum_chunk(0u, row_a * N_GROUPS, row_b * N_GROUPS, thread);
+  var sums = chunk.rows;
+  var squares = chunk.squares;
+  for (var round = CHUNK_ROUNDS; round < ROUNDS; round += CHUNK_ROUNDS) {
+    workgroupBarrier();  // all have used the chunk before
+    chunk = sum_chunk(round, row_a * N_GROUPS, row_b * N_GROUPS, thread);
+    sums += chunk.rows;
+    squares += chunk.squares;
   }
 
   // Sums over the lanes from partial ones that stand `width` threads apart.

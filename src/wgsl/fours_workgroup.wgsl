@@ -1,0 +1,14 @@
+// Maxima and sums over four neighbouring threads through workgroup memory: `slots` of the body, one a thread. Called in
+// turn, so that one's barrier is the other's proof that all have read.
+fn fours_max(value: f32, thread: u32) -> f32 {
+  slots[thread].x = value;
+  workgroupBarrier();  // every thread's value is there
+  let first = thread / 4u * 4u;
+  return max(max(slots[first].x, slots[first + 1u].x), max(slots[first + 2u].x, slots[first + 3u].x));
+}
+fn fours_sum(value: f32, thread: u32) -> f32 {
+  slots[thread].y = value;
+  workgroupBarrier();  // every thread's value is there
+  let first = thread / 4u * 4u;
+  return (slots[first].y + slots[first + 1u].y) + (slots[first + 2u].y + slots[first + 3u].y);
+}
