@@ -51,6 +51,7 @@ std::vector<KernelCase> group_experts_cases();
 std::vector<KernelCase> matmul_cases();
 std::vector<KernelCase> penalise_cases();
 std::vector<KernelCase> rms_norm_cases();
+std::vector<KernelCase> rope_attention_cases();
 std::vector<KernelCase> rope_kv_cases();
 std::vector<KernelCase> route_cases();
 std::vector<KernelCase> sample_cases();

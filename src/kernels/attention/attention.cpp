@@ -57,10 +57,6 @@ gpu::Grid make_grid(const gpu::Recording& recording, const AttentionShape& shape
 void attention(gpu::Recording& recording, std::string_view name, const Attention& args) {
   using gpu::Access;
   const AttentionShape& shape = args.shape;
-  if (!recording.target.cpu && recording.max_rows == 1 && args.partials.buffer != gpu::BufferId::none) {
-    attention_split(recording, name, args);
-    return;
-  }
   recording.ops.push_back({
       .name = std::string(name),
       .program = make_program(recording, shape),
@@ -75,6 +71,19 @@ void attention(gpu::Recording& recording, std::string_view name, const Attention
       // Scores may be large, and exp turns their absolute error into a relative one.
       .tolerance = 8.0f * gpu::sum_tolerance(shape.head_dim, args.out.dtype),
   });
+}
+
+void rope_attention(gpu::Recording& recording, std::string_view name, const RopeAttention& args) {
+  if (!recording.target.cpu && recording.max_rows == 1) return attention_split(recording, name, args);
+  rope_kv(recording, args.rope_name, args.rope);
+  attention(recording, name,
+            {.shape = args.rope.shape,
+             .step = args.rope.step,
+             .q = args.rope.q,
+             .keys = args.rope.keys,
+             .values = args.rope.values,
+             .pages = args.rope.pages,
+             .out = args.out});
 }
 
 }  // namespace ztvm::kernels

@@ -22,9 +22,6 @@ void build(const AttentionCase& c, CaseBuilder& builder, gpu::Recording& recordi
   const std::uint32_t n_pages = div_up(c.position + c.max_rows, k_page_slots) + 2;
   const auto n_cache = narrow<std::size_t>(cache_elements(s, n_pages));
   const std::size_t n_q = std::size_t{c.max_rows} * s.n_heads * s.head_dim;
-  const std::uint32_t context = c.position + c.max_rows + 130;  // more than the keys there are
-  const auto n_partials =
-      narrow<std::size_t>(c.max_rows == 1 ? attention_partials(s, recording.target, context) : 0);
   attention(recording, "attention",
             {.shape = s,
              .step = builder.step({.n_rows = c.n_rows, .position = c.position}),
@@ -32,10 +29,7 @@ void build(const AttentionCase& c, CaseBuilder& builder, gpu::Recording& recordi
              .keys = builder.tensor(activation, n_cache, c.keys),
              .values = builder.tensor(activation, n_cache, c.values),
              .pages = builder.pages(n_pages),
-             .out = builder.tensor(activation, n_q, Fill::normal),
-             .partials =
-                 n_partials == 0 ? gpu::Tensor{} : builder.tensor(gpu::Dtype::f32, n_partials, Fill::normal),
-             .context = context});
+             .out = builder.tensor(activation, n_q, Fill::normal)});
 }
 
 KernelCase make_case(const AttentionCase& c, std::string_view what, bool quick) {
@@ -55,16 +49,6 @@ std::vector<KernelCase> attention_cases() {
       make_case({k_smollm2, 0, 1, 1}, "first token", true),
       make_case({k_smollm2, 13, 5, 64}, "SmolLM2", true),
       make_case({k_smollm2, 0, 64, 64}, "prompt", false),
-      make_case({k_smollm2, 700, 1, 1}, "long", true),
-      make_case({k_smollm2, 8191, 1, 1}, "whole context", false),
-      make_case({{.n_heads = 32, .n_kv_heads = 32, .head_dim = 96}, 200, 1, 1}, "Phi-3, one row", true),
-      make_case({{.n_heads = 16, .n_kv_heads = 2, .head_dim = 256}, 130, 1, 1}, "Qwen3.6, one row", false),
-      make_case({{.n_heads = 15, .n_kv_heads = 3, .head_dim = 128}, 70, 1, 1},
-                "five heads share keys, one row", false),
-      make_case({{.n_heads = 2, .n_kv_heads = 1, .head_dim = 4}, 66, 1, 1}, "smallest heads, one row", false),
-      make_case({{.n_heads = 6, .n_kv_heads = 2, .head_dim = 48}, 190, 1, 1, Fill::outliers},
-                "outliers, one row", false),
-      make_case({{.n_heads = 2, .n_kv_heads = 1, .head_dim = 256}, 4095, 1, 1}, "wide heads, long", false),
       make_case({{.n_heads = 16, .n_kv_heads = 1, .head_dim = 32}, 20, 2, 3}, "many heads share keys", false),
       make_case({k_smollm2, 127, 3, 3}, "block border", false),
       make_case({{.n_heads = 8, .n_kv_heads = 2, .head_dim = 128}, 59, 21, 32},

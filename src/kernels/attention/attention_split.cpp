@@ -1,66 +1,74 @@
 #include "kernels/attention/attention_split.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace ztvm::kernels {
-namespace {
-
-constexpr std::uint32_t k_workgroup = 128;
-constexpr std::uint32_t k_max_heads = 4;  // of a workgroup, bounded by workgroup memory
-
-// Heads that share a kv head and a workgroup.
-std::uint32_t heads_per_workgroup(const AttentionShape& shape) {
+SplitForm split_form(const AttentionShape& shape) {
   const std::uint32_t n_sharing = shape.n_heads / shape.n_kv_heads;
-  std::uint32_t n_heads = std::min(n_sharing, k_max_heads);
-  while (n_sharing % n_heads != 0) --n_heads;
-  return n_heads;
+  SplitForm form;
+  // Measured on an H200 (docs/performance.md); workgroup memory bounds heads x threads.
+  if (n_sharing % 2 == 0) {
+    form = {.n_heads = 2, .workgroup = 256};
+  } else if (n_sharing % 3 == 0) {
+    form.n_heads = 3;
+  }
+  if (shape.head_dim > 128) form.n_keys = 32;
+  return form;
 }
-
-}  // namespace
 
 std::uint64_t attention_partials(const AttentionShape& shape, const gpu::Target& target,
                                  std::uint32_t context) {
   if (target.cpu) return 0;
-  return std::uint64_t{shape.n_heads} * div_up(context, k_split_keys) * share_elements(shape);
+  return std::uint64_t{shape.n_heads} * div_up(context, split_form(shape).n_keys) * share_elements(shape);
 }
 
-void attention_split(gpu::Recording& recording, std::string_view name, const Attention& args) {
+void attention_split(gpu::Recording& recording, std::string_view name, const RopeAttention& args) {
   using gpu::Access;
-  const AttentionShape& shape = args.shape;
-  const std::uint32_t n_splits = div_up(args.context, k_split_keys);
-  const std::uint32_t n_heads = heads_per_workgroup(shape);
-  const std::vector<gpu::Const> consts = {
-      gpu::const_u32("N_HEADS", shape.n_heads), gpu::const_u32("HEAD_DIM", shape.head_dim),
-      gpu::const_u32("N_SPLITS", n_splits), gpu::const_u32("SPLIT", k_split_keys),
-      gpu::const_u32("WORKGROUP", k_workgroup)};
-  std::vector<gpu::Const> share_consts = consts;
-  share_consts.push_back(gpu::const_u32("N_KV_HEADS", shape.n_kv_heads));
-  share_consts.push_back(gpu::const_u32("HEADS", n_heads));
-  share_consts.push_back(gpu::const_f32("SCALE", 1.0f / std::sqrt(static_cast<float>(shape.head_dim))));
-  recording.ops.push_back({
+  const RopeKv& rope = args.rope;
+  const RopeKvShape rope_shape = shape_of(rope);
+  const AttentionShape& shape = rope.shape;
+  const SplitForm form = split_form(shape);
+  const std::uint32_t n_splits = div_up(args.context, form.n_keys);
+  const auto consts = [&](std::uint32_t workgroup) {
+    return std::vector<gpu::Const>{gpu::const_u32("N_HEADS", shape.n_heads),
+                                   gpu::const_u32("HEAD_DIM", shape.head_dim),
+                                   gpu::const_u32("N_SPLITS", n_splits), gpu::const_u32("SPLIT", form.n_keys),
+                                   gpu::const_u32("WORKGROUP", workgroup)};
+  };
+  gpu::Op op = {
       .name = std::string(name),
       .program = {.body = "attention_split",
-                  .parts = {"step", "kv_pages"},
-                  .consts = std::move(share_consts)},
-      .bindings = {{args.step, Access::read},
-                   {args.q, Access::read},
-                   {args.keys, Access::read},
-                   {args.values, Access::read},
-                   {args.pages, Access::read},
+                  .parts = {"step", "kv_pages", rope_shape.has_norm ? "fresh_normed" : "fresh_plain"},
+                  .consts = consts(form.workgroup)},
+      .bindings = {{rope.step, Access::read},
+                   {rope.qkv, Access::read},
+                   {rope.rope, Access::read},
+                   {rope.pages, Access::read},
+                   {rope.keys, Access::read_write},
+                   {rope.values, Access::read_write},
                    {args.partials, Access::read_write}},
-      .grid = {.x = shape.n_heads / n_heads, .y = n_splits},
+      .grid = {.x = shape.n_heads / form.n_heads, .y = n_splits},
       .oracle =
-          [shape, n_splits](std::span<const gpu::HostView> views) {
-            attention_shares_reference(views, shape, n_splits);
+          [rope_shape, n_splits](std::span<const gpu::HostView> views) {
+            attention_shares_reference(views, rope_shape, n_splits);
           },
-      // As for attention: scores may be large, and exp turns their absolute error into a relative one.
-      .tolerance = 8.0f * gpu::sum_tolerance(shape.head_dim, gpu::Dtype::f32),
-  });
+      // As for attention: scores may be large, and exp turns their absolute error into a relative one. Queries and the
+      // key are rounded on the way.
+      .tolerance = 8.0f * gpu::sum_tolerance(shape.head_dim, rope.qkv.dtype),
+  };
+  op.program.consts.push_back(gpu::const_u32("N_KV_HEADS", shape.n_kv_heads));
+  op.program.consts.push_back(gpu::const_u32("N_ROTATED", rope.n_rotated));
+  op.program.consts.push_back(gpu::const_u32("HEADS", form.n_heads));
+  op.program.consts.push_back(gpu::const_f32("SCALE", 1.0f / std::sqrt(static_cast<float>(shape.head_dim))));
+  if (rope_shape.has_norm) {
+    op.program.consts.push_back(gpu::const_f32("EPS", rope.norm_eps));
+    op.bindings.push_back({rope.qk_norm, Access::read});
+  }
+  recording.ops.push_back(std::move(op));
   recording.ops.push_back({
       .name = std::string(name) + " merge",
-      .program = {.body = "attention_merge", .parts = {"step"}, .consts = consts},
-      .bindings = {{args.step, Access::read}, {args.partials, Access::read}, {args.out, Access::read_write}},
+      .program = {.body = "attention_merge", .parts = {"step"}, .consts = consts(128)},
+      .bindings = {{rope.step, Access::read}, {args.partials, Access::read}, {args.out, Access::read_write}},
       .grid = {.x = shape.n_heads},
       .oracle =
           [shape, n_splits](std::span<const gpu::HostView> views) {

@@ -1,18 +1,25 @@
-// One share of attention for one row: HEADS query heads that share a kv head, over SPLIT keys.
-// Threads score the keys (PARTS threads a key, each with every PARTS-th quad), then sum the values (a quad of the output
-// and every GROUPS-th key each).
-// Consts: N_HEADS, N_KV_HEADS, HEAD_DIM, SCALE, HEADS, SPLIT, N_SPLITS, WORKGROUP.
-// Bindings: 0 step, 1 q, 2 keys, 3 values, 4 pages, 5 partials [head][split][HEAD_DIM + 4].
+// One share of attention for one row, and what comes before it: HEADS query heads that share a kv head are normed (a
+// fresh part) and rotated, and so is the row's key, which the workgroup that owns its position writes to the cache with
+// the value. Then the heads' sums over SPLIT keys: threads score the keys (PARTS threads a key, each with every PARTS-th
+// quad), then sum the values (a quad of the output and every GROUPS-th key each).
+// Consts: N_HEADS, N_KV_HEADS, HEAD_DIM, N_ROTATED, SCALE, HEADS, SPLIT, N_SPLITS, WORKGROUP.
+// Bindings: 0 step, 1 qkv, 2 rope table, 3 pages, 4 keys, 5 values, 6 partials [head][split][HEAD_DIM + 4], 7 in the part.
 @group(0) @binding(0) var<storage, read> step_state: Step;
-@group(0) @binding(1) var<storage, read> q: array<vec4<Elem>>;
-@group(0) @binding(2) var<storage, read> keys: array<vec4<Elem>>;
-@group(0) @binding(3) var<storage, read> values: array<vec4<Elem>>;
-@group(0) @binding(4) var<storage, read> pages: array<u32>;
-@group(0) @binding(5) var<storage, read_write> partials: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> qkv: array<Elem>;
+@group(0) @binding(2) var<storage, read> rope: array<vec2<f32>>;
+@group(0) @binding(3) var<storage, read> pages: array<u32>;
+@group(0) @binding(4) var<storage, read_write> keys: array<vec4<Elem>>;
+@group(0) @binding(5) var<storage, read_write> values: array<vec4<Elem>>;
+@group(0) @binding(6) var<storage, read_write> partials: array<vec4<f32>>;
 
 const QUADS = HEAD_DIM / 4u;
+const PAIRS = HEAD_DIM / 2u;
+const HALF = N_ROTATED / 2u;
+const SHARING = N_HEADS / N_KV_HEADS;
 const PARTS = WORKGROUP / SPLIT;
 const GROUPS = WORKGROUP / QUADS;
+const FRESH = (HEADS + 1u) * PAIRS;  // pairs of the queries, then of the key
+const FRESH_PER_THREAD = (FRESH + WORKGROUP - 1u) / WORKGROUP;
 const RUN = 8u;
 const RUNS = SPLIT / RUN;
 const LOWEST = -3.0e38;
@@ -21,13 +28,14 @@ const_assert WORKGROUP % SPLIT == 0u;
 const_assert WORKGROUP >= QUADS;
 const_assert WORKGROUP >= HEADS * RUNS;
 const_assert SPLIT % RUN == 0u;
+const_assert SHARING % HEADS == 0u;
 
-var<workgroup> query: array<vec4<f32>, HEADS * QUADS>;
+// Quads of the queries, then of the key; in the end every group's sums [head][group][quad].
+var<workgroup> quads: array<vec4<f32>, max(HEADS * GROUPS, HEADS + 1u) * QUADS>;
 var<workgroup> part_scores: array<f32, HEADS * WORKGROUP>;
 var<workgroup> weights: array<f32, HEADS * SPLIT>;
-var<workgroup> runs: array<f32, HEADS * RUNS>;    // maxima, then sums, of runs of RUN keys
+var<workgroup> runs: array<f32, HEADS * RUNS>;  // maxima, then sums, of runs of RUN keys
 var<workgroup> first_quads: array<u32, SPLIT>;  // of each key
-var<workgroup> sums: array<vec4<f32>, HEADS * GROUPS * QUADS>;
 
 fn highest_score(head: u32) -> f32 {
   var highest = LOWEST;
@@ -37,43 +45,106 @@ fn highest_score(head: u32) -> f32 {
   return highest;
 }
 
-fn first_quad(kv_head: u32, position: u32) -> u32 {
-  return cache_index(pages[position / PAGE_SLOTS], kv_head, position) / 4u;
+// The two elements that pair `p` of a head owns: a rotated pair first, then the rest two by two.
+fn pair_elements(p: u32) -> vec2<u32> {
+  if (p < HALF) {
+    return vec2<u32>(p, p + HALF);
+  }
+  return vec2<u32>(2u * p, 2u * p + 1u);
+}
+
+fn store_pair(f: u32, pair: vec2<f32>) {
+  let first = f / PAIRS * HEAD_DIM + pair_elements(f % PAIRS);
+  quads[first.x / 4u][first.x % 4u] = pair.x;
+  quads[first.y / 4u][first.y % 4u] = pair.y;
+}
+
+// Leaves the rotated queries and the rotated key in `quads`, as they are stored: rounded.
+fn make_fresh(first_head: u32, kv_head: u32, position: u32, thread: u32) {
+  var pairs = array<vec2<f32>, FRESH_PER_THREAD>();
+  for (var i = 0u; i < FRESH_PER_THREAD; i++) {
+    let f = i * WORKGROUP + thread;
+    if (f < FRESH) {
+      let head = select(first_head + f / PAIRS, N_HEADS + kv_head, f / PAIRS == HEADS);
+      let at = head * HEAD_DIM + pair_elements(f % PAIRS);
+      pairs[i] = vec2<f32>(f32(qkv[at.x]), f32(qkv[at.y]));
+      if (NORMED) {
+        store_pair(f, pairs[i]);
+      }
+    }
+  }
+  if (NORMED) {
+    workgroupBarrier();  // the heads are complete
+    for (var i = 0u; i < FRESH_PER_THREAD; i++) {
+      let f = min(i * WORKGROUP + thread, FRESH - 1u);
+      var squares = 0.0;
+      for (var k = 0u; k < QUADS; k++) {
+        let v = quads[f / PAIRS * QUADS + k];
+        squares += dot(v, v);
+      }
+      pairs[i] = norm_pair(pairs[i], squares, f / PAIRS == HEADS, pair_elements(f % PAIRS));
+    }
+    workgroupBarrier();  // all have read them
+  }
+  for (var i = 0u; i < FRESH_PER_THREAD; i++) {
+    let f = i * WORKGROUP + thread;
+    if (f < FRESH) {
+      let p = f % PAIRS;
+      let pair = pairs[i];
+      let turn = select(vec2<f32>(1.0, 0.0), rope[position * HALF + min(p, HALF - 1u)], p < HALF);
+      let turned = vec2<f32>(pair.x * turn.x - pair.y * turn.y, pair.y * turn.x + pair.x * turn.y);
+      store_pair(f, vec2<f32>(vec2<Elem>(turned)) * select(SCALE, 1.0, f / PAIRS == HEADS));
+    }
+  }
+}
+
+fn fresh_value(kv_head: u32, quad: u32) -> vec4<f32> {
+  let at = (N_HEADS + N_KV_HEADS + kv_head) * HEAD_DIM + 4u * quad;
+  return vec4<f32>(f32(qkv[at]), f32(qkv[at + 1u]), f32(qkv[at + 2u]), f32(qkv[at + 3u]));
 }
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let first_head = workgroup.x * HEADS;
-  let kv_head = first_head / (N_HEADS / N_KV_HEADS);
-  let n_keys = step_state.position + 1u;
+  let kv_head = first_head / SHARING;
+  let position = step_state.position;
   let first_key = workgroup.y * SPLIT;
-  if (first_key >= n_keys) {
+  if (first_key > position) {
     return;
   }
-  let n_mine = min(SPLIT, n_keys - first_key);
-  for (var i = thread; i < HEADS * QUADS; i += WORKGROUP) {
-    query[i] = vec4<f32>(q[first_head * QUADS + i]) * SCALE;
-  }
+  let n_mine = min(SPLIT, position + 1u - first_key);
+  let newest = position - first_key;  // at least SPLIT where another workgroup has the row's key
   if (thread < SPLIT) {
-    first_quads[thread] = first_quad(kv_head, first_key + min(thread, n_mine - 1u));
+    let p = first_key + min(thread, n_mine - 1u);
+    first_quads[thread] = cache_index(pages[p / PAGE_SLOTS], kv_head, p) / 4u;
   }
-  workgroupBarrier();  // the queries and the places of the keys are complete
+  make_fresh(first_head, kv_head, position, thread);
+  workgroupBarrier();  // the queries, the row's key and the places of the keys are there
 
+  let quad = thread % QUADS;
+  let group = thread / QUADS;
+  let value = fresh_value(kv_head, quad);
   let key = thread / PARTS;
-  let part = thread % PARTS;
   let at = first_quads[key];
   var scores = array<f32, HEADS>();
-  for (var i = part; i < QUADS; i += PARTS) {
-    let k = vec4<f32>(keys[at + i]);
+  for (var i = thread % PARTS; i < QUADS; i += PARTS) {
+    var k = vec4<f32>(keys[at + i]);
+    if (key >= newest) {
+      k = quads[HEADS * QUADS + i];
+    }
     for (var h = 0u; h < HEADS; h++) {
-      scores[h] += dot(query[h * QUADS + i], k);
+      scores[h] += dot(quads[h * QUADS + i], k);
     }
   }
   for (var h = 0u; h < HEADS; h++) {
     part_scores[h * WORKGROUP + thread] = scores[h];
   }
-  workgroupBarrier();  // every part of every score is written
+  workgroupBarrier();  // every part of every score is written, and the cache was read
 
+  if (newest < SPLIT && first_head % SHARING == 0u && thread < QUADS) {
+    keys[first_quads[newest] + thread] = vec4<Elem>(quads[HEADS * QUADS + thread]);
+    values[first_quads[newest] + thread] = vec4<Elem>(value);
+  }
   for (var i = thread; i < HEADS * SPLIT; i += WORKGROUP) {
     var score = 0.0;
     for (var p = 0u; p < PARTS; p++) {
@@ -103,20 +174,21 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     runs[thread] = sum;
   }
 
-  let quad = thread % QUADS;
-  let group = thread / QUADS;
   if (group < GROUPS) {
     var output = array<vec4<f32>, HEADS>();
-    // Every place, so that all loads are under way at once: those beyond the last key have weight 0 and its values.
+    // Every place, so that all loads are under way at once: those beyond the last key have weight 0.
     for (var n = 0u; n < (SPLIT + GROUPS - 1u) / GROUPS; n++) {
       let i = min(n * GROUPS + group, SPLIT - 1u);
-      let v = vec4<f32>(values[first_quads[i] + quad]);
+      var v = vec4<f32>(values[first_quads[i] + quad]);
+      if (i >= newest) {
+        v = value;
+      }
       for (var h = 0u; h < HEADS; h++) {
         output[h] += select(0.0, weights[h * SPLIT + i], n * GROUPS + group < SPLIT) * v;
       }
     }
     for (var h = 0u; h < HEADS; h++) {
-      sums[(h * GROUPS + group) * QUADS + quad] = output[h];
+      quads[(h * GROUPS + group) * QUADS + quad] = output[h];
     }
   }
   workgroupBarrier();  // every group's sums are written
@@ -124,7 +196,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     let h = i / QUADS;
     var total = vec4<f32>();
     for (var g = 0u; g < GROUPS; g++) {
-      total += sums[(h * GROUPS + g) * QUADS + i % QUADS];
+      total += quads[(h * GROUPS + g) * QUADS + i % QUADS];
     }
     partials[((first_head + h) * N_SPLITS + workgroup.y) * (QUADS + 1u) + i % QUADS] = total;
   }

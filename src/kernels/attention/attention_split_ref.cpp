@@ -6,22 +6,35 @@
 
 namespace ztvm::kernels {
 
-void attention_shares_reference(std::span<const gpu::HostView> views, const AttentionShape& shape,
+void attention_shares_reference(std::span<const gpu::HostView> views, const RopeKvShape& rope_shape,
                                 std::uint32_t n_splits) {
+  const AttentionShape& shape = rope_shape.heads;
   const Step step = load_step(views[0]);
+  const gpu::HostView& pages = views[3];
+  const gpu::HostView& keys = views[4];
+  const gpu::HostView& values = views[5];
+  const gpu::HostView& partials = views[6];
+  std::vector<std::byte> q_bytes(std::size_t{shape.n_heads} * shape.head_dim *
+                                 gpu::dtype_bytes(views[1].dtype));
+  const gpu::HostView q = {.bytes = q_bytes, .dtype = views[1].dtype};
+  std::vector<gpu::HostView> rope_views = {views[0], views[1], views[2], pages, q, keys, values};
+  if (rope_shape.has_norm) rope_views.push_back(views[7]);
+  rope_kv_reference(rope_views, rope_shape);
+
   const double scale = 1.0 / std::sqrt(static_cast<double>(shape.head_dim));
+  const std::size_t n_share_keys = split_form(shape).n_keys;
   const std::size_t n_keys = step.position + 1;
   for (std::size_t head = 0; head < shape.n_heads; ++head) {
     const std::size_t kv_head = head / (shape.n_heads / shape.n_kv_heads);
-    for (std::size_t split = 0; split * k_split_keys < n_keys; ++split) {
-      const std::size_t first_key = split * k_split_keys;
-      const std::size_t last_key = std::min<std::size_t>(first_key + k_split_keys, n_keys);
+    for (std::size_t split = 0; split * n_share_keys < n_keys; ++split) {
+      const std::size_t first_key = split * n_share_keys;
+      const std::size_t last_key = std::min(first_key + n_share_keys, n_keys);
       std::vector<double> weights;
       for (std::size_t key = first_key; key < last_key; ++key) {
-        const std::size_t first = cache_index(shape, views[4], kv_head, key);
+        const std::size_t first = cache_index(shape, pages, kv_head, key);
         double score = 0.0;
         for (std::size_t i = 0; i < shape.head_dim; ++i) {
-          score += double{views[1].load(head * shape.head_dim + i)} * views[2].load(first + i);
+          score += double{q.load(head * shape.head_dim + i)} * keys.load(first + i);
         }
         weights.push_back(score * scale);
       }
@@ -32,14 +45,14 @@ void attention_shares_reference(std::span<const gpu::HostView> views, const Atte
       for (std::size_t i = 0; i < shape.head_dim; ++i) {
         double out = 0.0;
         for (std::size_t key = first_key; key < last_key; ++key) {
-          out += weights[key - first_key] * views[3].load(cache_index(shape, views[4], kv_head, key) + i);
+          out += weights[key - first_key] * values.load(cache_index(shape, pages, kv_head, key) + i);
         }
-        views[5].store(at + i, static_cast<float>(out));
+        partials.store(at + i, static_cast<float>(out));
       }
-      views[5].store(at + shape.head_dim, static_cast<float>(highest));
-      views[5].store(at + shape.head_dim + 1, static_cast<float>(sum));
-      views[5].store(at + shape.head_dim + 2, 0.0f);
-      views[5].store(at + shape.head_dim + 3, 0.0f);
+      partials.store(at + shape.head_dim, static_cast<float>(highest));
+      partials.store(at + shape.head_dim + 1, static_cast<float>(sum));
+      partials.store(at + shape.head_dim + 2, 0.0f);
+      partials.store(at + shape.head_dim + 3, 0.0f);
     }
   }
 }
@@ -47,7 +60,7 @@ void attention_shares_reference(std::span<const gpu::HostView> views, const Atte
 void attention_merge_reference(std::span<const gpu::HostView> views, const AttentionShape& shape,
                                std::uint32_t n_splits) {
   const Step step = load_step(views[0]);
-  const std::size_t n_active = div_up(step.position + 1, k_split_keys);
+  const std::size_t n_active = div_up(step.position + 1, split_form(shape).n_keys);
   for (std::size_t head = 0; head < shape.n_heads; ++head) {
     const auto at = [&](std::size_t split) { return (head * n_splits + split) * share_elements(shape); };
     double highest = -INFINITY;

@@ -76,6 +76,7 @@ TEST(Attention, OracleOfLargeScoresIsFinite) {
 }
 
 TEST(Attention, CasesMatch) { expect_cases_match("attention"); }
+TEST(RopeAttention, CasesMatch) { expect_cases_match("rope_attention"); }
 
 }  // namespace
 }  // namespace ztvm::kernels

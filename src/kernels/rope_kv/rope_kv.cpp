@@ -5,7 +5,6 @@
 #include <cmath>
 
 namespace ztvm::kernels {
-namespace {
 
 RopeKvShape shape_of(const RopeKv& args) {
   const std::uint32_t n_all_heads = args.shape.n_heads + 2 * args.shape.n_kv_heads;
@@ -16,6 +15,8 @@ RopeKvShape shape_of(const RopeKv& args) {
           .has_norm = args.qk_norm.buffer != gpu::BufferId::none,
           .norm_eps = args.norm_eps};
 }
+
+namespace {
 
 // How a form spreads the heads of a row over threads.
 struct Form {

@@ -40,6 +40,7 @@ struct RopeKvShape {
   bool has_norm = false;
   float norm_eps = 0.0f;
 };
+RopeKvShape shape_of(const RopeKv& args);
 
 // The oracle, on bindings step, qkv, rope, pages, q, keys, values and, where there is a norm, qk_norm.
 void rope_kv_reference(std::span<const gpu::HostView> views, const RopeKvShape& shape);

@@ -2,7 +2,6 @@
 
 #include "kernels/attention/attention.hpp"
 #include "kernels/matmul/matmul.hpp"
-#include "kernels/rope_kv/rope_kv.hpp"
 #include "kernels/sigmoid_gate/sigmoid_gate.hpp"
 
 namespace ztvm::model {
@@ -45,17 +44,13 @@ void record_attention(const LayerContext& context, const AttentionSpec& attentio
     rope.qk_norm = context.weights.vector(weights.qk_norm);
     rope.norm_eps = context.spec.rms_eps;
   }
-  kernels::rope_kv(context.recording, context.name("rope and cache write"), rope);
-  kernels::attention(context.recording, context.name("attention"),
-                     {.shape = shape,
-                      .step = context.step,
-                      .q = scratch.q,
-                      .keys = state.keys,
-                      .values = state.values,
-                      .pages = context.pages,
-                      .out = scratch.mixed,
-                      .partials = scratch.attention_partials,
-                      .context = context.context});
+  const std::string rope_name = context.name("rope and cache write");
+  kernels::rope_attention(context.recording, context.name("attention"),
+                          {.rope = rope,
+                           .rope_name = rope_name,
+                           .out = scratch.mixed,
+                           .partials = scratch.attention_partials,
+                           .context = context.context});
   if (attention.output_gate) {
     const std::uint32_t width = attention.n_heads * attention.head_dim;
     kernels::sigmoid_gate(context.recording, context.name("attention gate"),
