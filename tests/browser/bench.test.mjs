@@ -62,6 +62,7 @@ test('one layer of SmolLM2 gives figures of every kind, and decoding creates not
   }
   const text = await page.textContent('#report');
   assert.match(text, /Decode of 6 tokens\n +Depth +Tokens\/s/);
+  assert.match(text, /What a token takes\n +Depth +Reads.*\n +0 .* 0\n +20 .* 0\n/);
   assert.match(text, /Kernels of a decoded token\n/);
   assert.equal(await page.locator('#decode tbody tr').count(), 2);
 });

@@ -6,7 +6,7 @@ import { asEngineError } from '../errors.ts';
 import { handOver, log } from './harness.ts';
 import { addressOf, type Fields, fieldsOf, requestOf, shapes } from './options.ts';
 import { runBench } from './run.ts';
-import { asText, decodeTable, factsOf, kernelTable, show } from './tables.ts';
+import { asText, costTable, decodeTable, factsOf, kernelTable, show } from './tables.ts';
 import type { Report } from './types.ts';
 
 const form = byId<HTMLFormElement>('form');
@@ -38,7 +38,9 @@ function setState(state: 'idle' | 'running' | 'done' | 'failed', text: string): 
 }
 
 function tell(text: string, part: number): void {
-  status.textContent = `${text} …`;
+  const words = `${text} …`;
+  if (status.textContent !== words) log(words);
+  status.textContent = words;
   progress.value = part;
 }
 
@@ -48,6 +50,7 @@ function showReport(): void {
   byId('about').replaceChildren(...factsOf(report).flatMap(([name, value]) => [make('dt', '', name), make('dd', '', value)]));
   const stream = report.stream_gb_per_s ?? 0;
   show(byId('decode'), decodeTable(report));
+  show(byId('cost'), costTable(report));
   show(byId('decode-kernels'), kernelTable(report.decode_kernels, stream));
   show(byId('prefill-kernels'), kernelTable(report.prefill_kernels, stream));
   byId('warning').textContent = (report.memory_plan && memoryWarning(report.memory_plan)) ?? '';
@@ -66,10 +69,7 @@ async function run(): Promise<void> {
     showReport();
     await runBench(report, kernels.checked, aborter.signal, {
       changed: showReport,
-      progress: (text, part) => {
-        tell(text, part);
-        log(`${text} ${(100 * part).toFixed(0)} %`);
-      },
+      progress: tell,
     });
     setState('done', 'Done.');
   } catch (error) {

@@ -18,7 +18,7 @@ function rate(samples: Samples): string {
 
 export function factsOf(report: Report): [string, string][] {
   const { user_agent: browser, about, memory_plan, stream_gb_per_s, prefill, request } = report;
-  const layers = request.layers === undefined ? '' : `, ${request.layers} layers`;
+  const layers = request.layers === undefined ? '' : `, ${request.layers} layer${request.layers === 1 ? '' : 's'}`;
   const list = facts({ browser, about, model: `${request.model}${layers}, random weights`, checks: [] });
   if (memory_plan) list.push(['Memory', describePlan(memory_plan).replace(/ Up to .*$/, '')]);
   if (stream_gb_per_s !== undefined) list.push(['Streaming read', `${stream_gb_per_s.toFixed(1)} GB/s`]);
@@ -29,20 +29,29 @@ export function factsOf(report: Report): [string, string][] {
   return list;
 }
 
-function created({ webgpu_calls: calls, n_created }: DecodeFigure): number {
-  return n_created + calls.createBuffer + calls.createBindGroup + calls.createPipeline;
+/** What the engine asks for is made by these calls. */
+function created({ webgpu_calls: calls }: DecodeFigure): number {
+  return calls.createBuffer + calls.createBindGroup + calls.createPipeline;
 }
 
 export function decodeTable({ decode }: Report): Table {
-  const head = ['Depth', 'Tokens/s', 'With prompt', 'First token', 'Reads', 'GB/s', 'Of stream', 'Dispatches', 'Submits', 'Host', 'Created'];
+  const head = ['Depth', 'Tokens/s', 'With prompt', 'First token', 'GB/s', 'Of stream'];
   const rows = (decode ?? []).map((one) => [
     String(one.depth),
     rate(one.tokens_per_s),
     one.total_tokens_per_s.median.toPrecision(3),
     `${one.ttft_ms.median.toFixed(1)} ms`,
-    formatBytes(one.bytes_per_token),
     one.gb_per_s.toPrecision(3),
     `${(100 * one.share_of_stream).toFixed(1)} %`,
+  ]);
+  return { head, rows };
+}
+
+export function costTable({ decode }: Report): Table {
+  const head = ['Depth', 'Reads', 'Dispatches', 'Submits', 'Host', 'Created'];
+  const rows = (decode ?? []).map((one) => [
+    String(one.depth),
+    formatBytes(one.bytes_per_token),
     String(one.dispatches_per_token),
     String(one.submits_per_token),
     `${one.host_ms_per_token.toFixed(2)} ms`,
@@ -86,6 +95,7 @@ export function asText(report: Report): string {
     if (table.rows.length > 0) all.push('', title, ...lines(table));
   };
   add(`Decode of ${report.request.gen_tokens} tokens`, decodeTable(report));
+  add('What a token takes', costTable(report));
   add('Kernels of a decoded token', kernelTable(report.decode_kernels, stream));
   add('Kernels of a prefill chunk', kernelTable(report.prefill_kernels, stream));
   if (report.clock_note !== undefined) all.push('', report.clock_note);
