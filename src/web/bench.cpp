@@ -25,7 +25,14 @@ engine::LoadOptions load_options(const gpu::Caps& caps, const bench::BenchOption
 Result<engine::MemoryPlan> plan_bench(const gpu::Caps& caps, const BenchRequest& request) {
   auto family = engine::true_shape(request.model, request.n_layers);
   if (!family) return forward(family);
-  auto plan = engine::plan_random_model(caps, std::move(*family), load_options(caps, request.options));
+  engine::LoadOptions options = load_options(caps, request.options);
+  auto plan = engine::plan_random_model(caps, *family, options);
+  const std::uint32_t needed = bench::needed_context(request.options);
+  if (plan && plan->context < needed) {
+    // The adapter holds less than the default: asked for what is needed, the plan says why not.
+    options.context = needed;
+    plan = engine::plan_random_model(caps, std::move(*family), options);
+  }
   if (!plan) return forward(plan);
   return plan->memory;
 }

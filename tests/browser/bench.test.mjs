@@ -1,5 +1,6 @@
 // The bench page by its address: figures that make sense, nothing created per token, models that do not fit refused.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { openChromium } from './chromium.mjs';
 import { chatPages } from './paths.mjs';
@@ -65,6 +66,9 @@ test('one layer of SmolLM2 gives figures of every kind, and decoding creates not
   assert.match(text, /What a token takes\n +Depth +Reads.*\n +0 .* 0\n +20 .* 0\n/);
   assert.match(text, /Kernels of a decoded token\n/);
   assert.equal(await page.locator('#decode tbody tr').count(), 2);
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('#download')]);
+  assert.equal(download.suggestedFilename(), 'zerotvm-bench-smollm2.json');
+  assert.deepEqual(JSON.parse(readFileSync(await download.path(), 'utf8')), report);
 });
 
 test('a model that the device has no memory for is refused with both numbers', async () => {

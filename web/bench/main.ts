@@ -66,6 +66,7 @@ async function run(): Promise<void> {
     report = { user_agent: navigator.userAgent, request };
     history.replaceState(undefined, '', `${location.pathname}${addressOf(fields, kernels.checked)}`);
     setState('running', 'Looking for your GPU …');
+    progress.removeAttribute('value');
     showReport();
     await runBench(report, kernels.checked, aborter.signal, {
       changed: showReport,

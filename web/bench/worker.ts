@@ -1,5 +1,5 @@
 // One measurement on a device and a module of its own, in a worker: the page ends it by ending the worker.
-import { openDevice } from '../adapter.ts';
+import { type Caps, openDevice } from '../adapter.ts';
 import type { MemoryPlan } from '../api.ts';
 import { asEngineError, EngineError } from '../errors.ts';
 import type { GpuCounts } from '../gpu.ts';
@@ -42,7 +42,7 @@ function addCalls(sum: GpuCounts, from: GpuCounts, to: GpuCounts): void {
   for (const key of Object.keys(sum) as (keyof GpuCounts)[]) sum[key] += to[key] - from[key];
 }
 
-async function measureRates(module: WasmModule, device: GPUDevice, request: BenchRequest): Promise<void> {
+async function measureRates(module: WasmModule, device: GPUDevice, request: BenchRequest): Promise<Figures> {
   const text = JSON.stringify(request);
   module.call('ztvm_bench_open', text);
   await device.queue.onSubmittedWorkDone();
@@ -63,10 +63,10 @@ async function measureRates(module: WasmModule, device: GPUDevice, request: Benc
   }
   const figures = module.call<Figures>('ztvm_bench_figures');
   figures.decode.forEach((figure, i) => (figure.webgpu_calls = calls[i]!));
-  send({ type: 'figures', figures });
+  return figures;
 }
 
-async function timeKernels(module: WasmModule, device: GPUDevice, request: BenchRequest): Promise<void> {
+async function timeKernels(module: WasmModule, device: GPUDevice, request: BenchRequest): Promise<KernelTimes> {
   module.call('ztvm_profile_open', JSON.stringify(request));
   await device.queue.onSubmittedWorkDone();
   for (;;) {
@@ -75,27 +75,39 @@ async function timeKernels(module: WasmModule, device: GPUDevice, request: Bench
       'ztvm_profile_step',
       step_us >= coarseUs ? 1 : 0,
     );
-    if (done) return send({ type: 'kernels', times: { ...times, clock_step_us: step_us } });
+    if (done) return { ...times, clock_step_us: step_us };
     tell('Timing each kernel', part);
     await module.gpu.settled();
   }
 }
 
-async function run({ task, wasmUrl, request }: ToWorker): Promise<void> {
-  const { device, caps } = await openDevice(task === 'kernels');
-  void device.lost.then(({ message }) => fail(new EngineError('device_lost', `The graphics device was lost. ${message}`.trim())));
-  if (task === 'kernels' && !device.features.has('timestamp-query')) return send({ type: 'kernels', times: undefined });
-  const module = await WasmModule.load(wasmUrl, device);
-  module.call('ztvm_init', JSON.stringify(caps));
-  if (task === 'kernels') return timeKernels(module, device, request);
+/** Tells what the device is and what the model takes. Throws where that does not fit. */
+function describePlan(module: WasmModule, caps: Caps, request: BenchRequest): void {
   const { set, why } = module.call<{ set: string; why: string }>('ztvm_kernel_set');
   send({ type: 'about', about: { adapter: caps, kernel_set: set, why } });
   const plan = module.call<MemoryPlan>('ztvm_bench_plan', JSON.stringify(request));
   send({ type: 'plan', plan });
   const tooLarge = refusal(plan, caps);
   if (tooLarge !== undefined) throw new EngineError('out_of_memory', tooLarge);
+}
+
+async function run({ task, wasmUrl, request }: ToWorker): Promise<FromWorker> {
+  const { device, caps } = await openDevice(task === 'kernels');
+  void device.lost.then(({ reason, message }) => {
+    if (reason !== 'destroyed') fail(new EngineError('device_lost', `The graphics device was lost. ${message}`.trim()));
+  });
+  // The next measurement needs the memory.
+  const ended = (message: FromWorker): FromWorker => {
+    device.destroy();
+    return message;
+  };
+  if (task === 'kernels' && !device.features.has('timestamp-query')) return ended({ type: 'kernels', times: undefined });
+  const module = await WasmModule.load(wasmUrl, device);
+  module.call('ztvm_init', JSON.stringify(caps));
+  if (task === 'kernels') return ended({ type: 'kernels', times: await timeKernels(module, device, request) });
+  describePlan(module, caps, request);
   send({ type: 'progress', text: 'Making random weights', part: 0 });
-  await measureRates(module, device, request);
+  return ended({ type: 'figures', figures: await measureRates(module, device, request) });
 }
 
 function fail(thrown: unknown): void {
@@ -106,5 +118,5 @@ function fail(thrown: unknown): void {
 addEventListener('unhandledrejection', ({ reason }) => fail(reason));
 
 onmessage = ({ data }: MessageEvent<ToWorker>) => {
-  run(data).catch(fail);
+  run(data).then(send, fail);
 };
