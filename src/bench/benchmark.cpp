@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace ztvm::bench {
 
@@ -42,11 +43,19 @@ Result<void> Benchmark::begin_run() {
     prompt_ = next_prompt(std::max(options_.depths[run().depth_index], 1u));
   }
   ids_.clear();
-  step_ms_ = 0.0;
-  device_.take_cost();
+  until_first_.reset();
+  take_cost();
   running_ = true;
   return engine_.begin_ids(
       prompt_, {.sampler = {}, .max_tokens = decodes ? options_.gen_tokens + 1 : 1, .ignore_eos = true});
+}
+
+// Where nothing waits, a step's time is the host's.
+HostCost Benchmark::take_cost() {
+  HostCost cost = device_.take_cost();
+  const double step_ms = std::exchange(step_ms_, 0.0);
+  if (step_ms > 0.0) cost.ms = step_ms;
+  return cost;
 }
 
 Result<void> Benchmark::end_run() {
@@ -82,13 +91,16 @@ Result<void> Benchmark::end_decode(const engine::Timings& timings) {
     return {};
   }
   DecodeFigure& figure = figures_.decode.back();
-  // All its passes are single tokens.
-  const HostCost cost = device_.take_cost();
-  const std::uint64_t n_passes = n_gen + 1;
+  HostCost cost = take_cost();
+  figure.n_created += cost.n_created + until_first_->n_created;
+  // All passes are single tokens once the first is known; a hybrid takes up to 16 of the prompt in again before. Of a few
+  // tokens all may have been under way by then.
+  if (cost.n_reads == 0) cost = *until_first_;
+  const std::uint64_t n_passes = std::max<std::uint64_t>(cost.n_reads, 1);
   figure.host_per_token = {.n_submits = cost.n_submits / n_passes,
+                           .n_reads = 1,
                            .n_dispatches = cost.n_dispatches / n_passes,
-                           .ms = (step_ms_ > 0.0 ? step_ms_ : cost.ms) / static_cast<double>(n_passes)};
-  figure.n_created += cost.n_created;
+                           .ms = cost.ms / static_cast<double>(n_passes)};
   figure.tokens_per_s.values.push_back(1000.0 * n_gen / timings.decode_ms);
   figure.total_tokens_per_s.values.push_back(1000.0 * (n_gen + 1) /
                                              (figure.ttft_ms.values.front() + timings.decode_ms));
@@ -121,8 +133,8 @@ Result<bool> Benchmark::step(bool wait) {
   }
   auto event = engine_.step(wait);
   if (!event) return forward(event);
-  // Where nothing waits, all of it is the host's work.
   if (!wait) step_ms_ += now_ms_() - start;
+  if (!until_first_ && !event->ids.empty()) until_first_ = take_cost();
   ids_.insert(ids_.end(), event->ids.begin(), event->ids.end());
   const double of_run = static_cast<double>(ids_.size()) / (options_.gen_tokens + 1);
   progress_ = {

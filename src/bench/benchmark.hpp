@@ -45,6 +45,7 @@ class Benchmark {
   Result<void> end_prefill(const engine::Timings& timings);
   Result<void> end_decode(const engine::Timings& timings);
   Result<void> check_ids();
+  HostCost take_cost();
   std::vector<std::uint32_t> next_prompt(std::uint32_t n_tokens);
   const Run& run() const { return runs_[n_done_]; }
 
@@ -61,7 +62,8 @@ class Benchmark {
   std::vector<std::uint32_t> prompt_;
   std::vector<std::uint32_t> ids_;           // of the run that is under way
   std::vector<std::uint32_t> expected_ids_;  // of the first timed run at this depth
-  double step_ms_ = 0.0;                     // of the host in this run's steps that did not wait
+  double step_ms_ = 0.0;                     // of the host in steps that did not wait, since cost was taken
+  std::optional<HostCost> until_first_;      // until the first token was known
   BenchFigures figures_;
   BenchProgress progress_;
 };

@@ -27,6 +27,7 @@ void MeteredDevice::read(gpu::BufferId buffer, std::uint64_t offset, std::uint64
   const double start = now_ms_();
   device_.read(buffer, offset, n_bytes, std::move(callback));
   cost_.ms += now_ms_() - start;
+  ++cost_.n_reads;
   ++cost_.n_submits;
 }
 

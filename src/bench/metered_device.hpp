@@ -8,6 +8,7 @@ namespace ztvm::bench {
 
 struct HostCost {
   std::uint64_t n_submits = 0;  // reads included, which submit a copy
+  std::uint64_t n_reads = 0;    // one a pass
   std::uint64_t n_dispatches = 0;
   std::uint64_t n_created = 0;  // buffers, pipelines and bindings
   double ms = 0.0;              // recording and handing over; waiting is not in it
