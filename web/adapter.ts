@@ -33,7 +33,8 @@ const usedLimits = [
   'maxComputeWorkgroupsPerDimension',
 ] as const;
 
-export async function openDevice(): Promise<{ device: GPUDevice; caps: Caps }> {
+/** With `timestamps` the device also has the feature that times kernels, where the adapter has it. */
+export async function openDevice(timestamps = false): Promise<{ device: GPUDevice; caps: Caps }> {
   // In a page that is not secure `navigator.gpu` is missing too: say which of the two it is.
   if (!navigator.gpu) {
     throw new EngineError(
@@ -47,7 +48,8 @@ export async function openDevice(): Promise<{ device: GPUDevice; caps: Caps }> {
   if (!adapter) throw new EngineError('no_adapter', 'This browser has WebGPU but found no graphics adapter for it.');
   const requiredLimits: Record<string, number> = {};
   for (const name of usedLimits) requiredLimits[name] = adapter.limits[name];
-  const requiredFeatures = usedFeatures.filter((name) => adapter.features.has(name));
+  const wanted: GPUFeatureName[] = timestamps ? [...usedFeatures, 'timestamp-query'] : [...usedFeatures];
+  const requiredFeatures = wanted.filter((name) => adapter.features.has(name));
   const device = await adapter.requestDevice({ requiredFeatures, requiredLimits }).catch((error: unknown) => {
     throw new EngineError('device', `The graphics adapter refused to give a device: ${String(error)}.`);
   });

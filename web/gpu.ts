@@ -1,6 +1,8 @@
 // The GPU functions that the wasm module imports (src/gpu/wasm_imports.hpp), over one GPUDevice.
 // C++ hands out the ids; buffers, pipelines and bindings share one number space.
 
+import { Timestamps } from './timestamps.ts';
+
 /** ErrorCode values of src/base/error.hpp. */
 const outOfMemory = 5;
 const deviceError = 6;
@@ -28,7 +30,22 @@ interface Deferred {
   run: () => void;
 }
 
+/** Calls of WebGPU so far. A decoded token must create nothing. */
+export interface GpuCounts {
+  createBuffer: number;
+  createBindGroup: number;
+  createPipeline: number;
+  writeBuffer: number;
+  submit: number;
+  dispatch: number;
+  mapAsync: number;
+}
+
 export class Gpu {
+  readonly counts: GpuCounts = {
+    createBuffer: 0, createBindGroup: 0, createPipeline: 0, writeBuffer: 0, submit: 0, dispatch: 0, mapAsync: 0,
+  };
+  private timestamps: Timestamps | undefined;
   private readonly buffers = new Map<number, GPUBuffer>();
   private readonly pipelines = new Map<number, Pipeline>();
   private readonly bindings = new Map<number, GPUBindGroup>();
@@ -62,7 +79,13 @@ export class Gpu {
       gpu_destroy: (id: number) => this.inOrder(() => this.destroyId(id)),
       gpu_submit: this.submit.bind(this),
       gpu_read: this.read.bind(this),
+      gpu_time: this.time.bind(this),
     };
+  }
+
+  /** Steps of the clock behind gpu_time, in microseconds; undefined while it is not known. */
+  get clockStepUs(): number | undefined {
+    return this.timestamps?.stepUs;
   }
 
   get isIdle(): boolean {
@@ -84,6 +107,7 @@ export class Gpu {
     const label = this.text(labelAt, nLabel);
     this.device.pushErrorScope('out-of-memory');
     const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
+    ++this.counts.createBuffer;
     this.buffers.set(id, this.device.createBuffer({ label, size: nBytes, usage }));
     void this.device.popErrorScope().then((error) => {
       if (error) this.report(outOfMemory, `The GPU has no memory for buffer "${label}" of ${nBytes} bytes.`);
@@ -91,6 +115,7 @@ export class Gpu {
   }
 
   private write(id: number, offset: number, at: number, nBytes: number): void {
+    ++this.counts.writeBuffer;
     const memory = this.host.memory();
     if (this.deferred.length === 0) {
       this.device.queue.writeBuffer(this.buffer(id), offset, memory, at, nBytes);
@@ -108,6 +133,7 @@ export class Gpu {
       state: 'compiling',
     };
     this.pipelines.set(id, pipeline);
+    ++this.counts.createPipeline;
     ++this.nCompiling;
     void this.compile(label, this.text(wgslAt, nWgsl), pipeline.layout)
       .then(
@@ -166,6 +192,7 @@ export class Gpu {
     const ids = new Uint32Array(this.host.memory(), buffersAt, nBuffers);
     const entries = Array.from(ids, (buffer, binding) => ({ binding, resource: { buffer: this.buffer(buffer) } }));
     const layout = found(this.pipelines.get(pipelineId), pipelineId).layout;
+    ++this.counts.createBindGroup;
     this.bindings.set(id, this.device.createBindGroup({ layout, entries }));
   }
 
@@ -186,7 +213,19 @@ export class Gpu {
     this.deferred.push({ commands: copy, run: () => this.encode(copy) });
   }
 
-  private encode(commands: Uint32Array): void {
+  /** gpu_time: the kernels are compiled, and the device has timestamps. */
+  private time(at: number, nCommands: number, target: number, token: number): void {
+    const commands = new Uint32Array(this.host.memory(), at, nCommands * commandWords);
+    ++this.nReads;
+    const timestamps = (this.timestamps ??= new Timestamps(this.device));
+    const times = timestamps.time(nCommands, (writes) => this.encode(commands, writes));
+    void this.finishRead(token, async () => {
+      new Float64Array(this.host.memory(), target, nCommands).set(await times);
+    });
+  }
+
+  /** With `writes`, each dispatch gets a pass of its own, whose timestamps those are. */
+  private encode(commands: Uint32Array, writes?: (command: number) => GPUComputePassTimestampWrites): void {
     const encoder = this.device.createCommandEncoder();
     let pass: GPUComputePassEncoder | undefined;
     for (let i = 0; i < commands.length; i += commandWords) {
@@ -203,12 +242,18 @@ export class Gpu {
       }
       const { state } = found(this.pipelines.get(a), a);
       if (typeof state === 'string') continue; // Did not compile, which was reported.
+      if (writes) {
+        pass?.end();
+        pass = encoder.beginComputePass({ timestampWrites: writes(i / commandWords) });
+      }
       pass ??= encoder.beginComputePass();
+      ++this.counts.dispatch;
       pass.setPipeline(state);
       pass.setBindGroup(0, found(this.bindings.get(b), b));
       pass.dispatchWorkgroups(x, y, z);
     }
     pass?.end();
+    ++this.counts.submit;
     this.device.queue.submit([encoder.finish()]);
   }
 
@@ -217,19 +262,27 @@ export class Gpu {
     this.inOrder(() => void this.readNow(id, offset, target, nBytes, token));
   }
 
-  private async readNow(id: number, offset: number, target: number, nBytes: number, token: number): Promise<void> {
-    let ok = false;
-    try {
+  private readNow(id: number, offset: number, target: number, nBytes: number, token: number): Promise<void> {
+    return this.finishRead(token, async () => {
       const staging = this.takeStaging(nBytes);
       const encoder = this.device.createCommandEncoder();
       encoder.copyBufferToBuffer(this.buffer(id), offset, staging, 0, nBytes);
+      ++this.counts.submit;
       this.device.queue.submit([encoder.finish()]);
+      ++this.counts.mapAsync;
       const mapped = staging.mapAsync(GPUMapMode.READ, 0, nBytes);
       this.poke(2);
       await mapped;
       new Uint8Array(this.host.memory(), target, nBytes).set(new Uint8Array(staging.getMappedRange(0, nBytes)));
       staging.unmap();
       this.staging.push(staging);
+    });
+  }
+
+  private async finishRead(token: number, read: () => Promise<void>): Promise<void> {
+    let ok = false;
+    try {
+      await read();
       ok = true;
     } catch (error) {
       if (!this.lost) this.report(deviceError, `The GPU cannot read a buffer back: ${String(error)}`);
@@ -243,6 +296,7 @@ export class Gpu {
     const fitting = this.staging.findIndex((buffer) => buffer.size >= nBytes);
     if (fitting >= 0) return this.staging.splice(fitting, 1)[0] as GPUBuffer;
     const size = Math.max(256, 2 ** Math.ceil(Math.log2(nBytes)));
+    ++this.counts.createBuffer;
     return this.device.createBuffer({ label: 'staging', size, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
   }
 

@@ -49,7 +49,7 @@ export default defineConfig({
     outDir: path('dist'),
     emptyOutDir: true,
     target: 'es2023',
-    rolldownOptions: { input: [path('index.html'), path('validate/index.html')] },
+    rolldownOptions: { input: [path('index.html'), path('validate/index.html'), path('bench/index.html')] },
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },

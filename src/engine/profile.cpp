@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
 #include "engine/rows.hpp"
-#include "gpu/plan.hpp"
 
 namespace ztvm::engine {
 namespace {
@@ -36,57 +36,55 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-// Median microseconds of each op over some passes at one position.
-Result<std::vector<double>> time_pass(gpu::Device& device, const Model& model,
-                                      const gpu::Recording& recording, std::uint32_t depth) {
-  constexpr int k_warm_up = 5;
-  constexpr int k_passes = 15;
-  const std::uint32_t n_rows = recording.max_rows;
-  gpu::PipelineCache pipelines(device);
-  const gpu::Plan plan(device, pipelines, recording);
-  std::vector<gpu::Command> commands;
-  plan.append(commands, n_rows, 0, plan.n_ops());
-  std::vector<std::vector<double>> samples(recording.ops.size());
-  const model::State state = model.decoder.state(model.buffers);
-  const std::vector<std::uint32_t> tokens(n_rows, 1);
-  for (int i = 0; i < k_warm_up + k_passes; ++i) {
-    write_rows(device, state, {.position = depth}, tokens);
-    auto us = device.time(commands);
-    if (!us) return forward(us);
-    for (std::size_t op = 0; op < us->size() && i >= k_warm_up; ++op) samples[op].push_back((*us)[op]);
-  }
-  std::vector<double> medians;
-  for (std::vector<double>& values : samples) medians.push_back(median(std::move(values)));
-  return medians;
+double average(std::vector<double> values, PassProfile::Average kind) {
+  if (kind == PassProfile::Average::median) return median(std::move(values));
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 }  // namespace
 
-Result<std::vector<KernelTime>> profile_pass(gpu::Device& device, const Model& model, std::uint32_t n_rows,
-                                             std::uint32_t depth) {
-  n_rows = std::min(n_rows, model.decoder.options().max_rows);
-  depth = std::min(depth, model.context - n_rows);
-  const model::Weights weights(model.weights, model.buffers);
-  const gpu::Recording recording = record_pass(model, weights, n_rows);
-  auto us = time_pass(device, model, recording, depth);
-  if (!us) return forward(us);
+PassProfile::PassProfile(gpu::Device& device, const Model& model, std::uint32_t n_rows, std::uint32_t depth)
+    : device_(device),
+      model_(model),
+      n_rows_(std::min(n_rows, model.decoder.options().max_rows)),
+      depth_(std::min(depth, model.context - n_rows_)),
+      recording_(record_pass(model, model::Weights(model.weights, model.buffers), n_rows_)),
+      pipelines_(device),
+      plan_(device, pipelines_, recording_),
+      samples_(recording_.ops.size()) {
+  plan_.append(commands_, n_rows_, 0, plan_.n_ops());
+}
 
+std::span<const gpu::Command> PassProfile::next_pass() {
+  const std::vector<std::uint32_t> tokens(n_rows_, 1);
+  write_rows(device_, model_.decoder.state(model_.buffers), {.position = depth_}, tokens);
+  return commands_;
+}
+
+void PassProfile::add(std::span<const double> us) {
+  constexpr std::uint32_t k_warm_up = 5;
+  check(us.size() == samples_.size(), "a time for each op");
+  if (++n_added_ <= k_warm_up) return;
+  for (std::size_t op = 0; op < us.size(); ++op) samples_[op].push_back(us[op]);
+}
+
+std::vector<KernelTime> PassProfile::times(Average kind) const {
   std::map<gpu::BufferId, std::uint64_t> weight_bytes;
-  const auto planned = model.buffers.planned();
+  const auto planned = model_.buffers.planned();
   for (std::size_t i = 0; i < planned.size(); ++i) {
-    weight_bytes[model.buffers.tensor(static_cast<model::Slot>(i), gpu::Dtype::u32).buffer] =
-        decode_bytes(planned[i], model.spec);
+    weight_bytes[model_.buffers.tensor(static_cast<model::Slot>(i), gpu::Dtype::u32).buffer] =
+        decode_bytes(planned[i], model_.spec);
   }
   std::vector<KernelTime> times;
   std::set<std::pair<std::string, gpu::BufferId>> counted;
-  for (std::size_t i = 0; i < recording.ops.size(); ++i) {
-    const gpu::Op& op = recording.ops[i];
+  for (std::size_t i = 0; i < recording_.ops.size(); ++i) {
+    const gpu::Op& op = recording_.ops[i];
     const std::string name = without_layer(op.name);
     auto time = std::ranges::find(times, name, &KernelTime::name);
     if (time == times.end())
       time = times.insert(times.end(), {.name = name, .n_ops = 0, .ms = 0, .n_bytes = 0});
     ++time->n_ops;
-    time->ms += (*us)[i] / 1000.0;
+    time->ms += average(samples_[i], kind) / 1000.0;
     // The embedding's op reads one row of what may be the head, too; ops that share a matrix read it once together.
     for (const gpu::Binding& binding : op.bindings) {
       if (name == "embed" || !counted.emplace(name, binding.tensor.buffer).second) continue;
@@ -94,6 +92,18 @@ Result<std::vector<KernelTime>> profile_pass(gpu::Device& device, const Model& m
     }
   }
   return times;
+}
+
+Result<std::vector<KernelTime>> profile_pass(gpu::Device& device, const Model& model, std::uint32_t n_rows,
+                                             std::uint32_t depth) {
+  constexpr std::size_t k_passes = 15;
+  PassProfile profile(device, model, n_rows, depth);
+  while (profile.n_samples() < k_passes) {
+    auto us = device.time(profile.next_pass());
+    if (!us) return forward(us);
+    profile.add(*us);
+  }
+  return profile.times(PassProfile::Average::median);
 }
 
 }  // namespace ztvm::engine

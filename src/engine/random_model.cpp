@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/half.hpp"
@@ -13,7 +14,7 @@
 namespace ztvm::engine {
 namespace {
 
-// Writes many bytes from one block of random ones: what a weight is does not matter, where it lies does.
+// Many bytes are copies of one block of random ones: what a weight is does not matter, where it lies does.
 constexpr std::size_t k_block_bytes = 4u << 20;
 
 // Records of the tensors that names ask for, as a checkpoint of that model would have them.
@@ -124,50 +125,76 @@ std::vector<std::byte> random_scales(kernels::Random& random, std::uint32_t dim,
   return {bytes.begin(), bytes.end()};
 }
 
-void fill(gpu::Device& device, gpu::BufferId buffer, std::uint64_t n_bytes, Bytes block) {
-  for (std::uint64_t at = 0; at < n_bytes; at += block.size()) {
-    device.write(buffer, at,
-                 block.first(static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), n_bytes - at))));
+// Random bytes on the device, from which buffers are filled there: gigabytes need not come from the host.
+Result<gpu::Buffer> make_block(gpu::Device& device, Bytes bytes) {
+  auto block = gpu::make_buffer(device, bytes.size(), "random block");
+  if (block) device.write(block->id(), 0, bytes);
+  return block;
+}
+
+void fill(std::vector<gpu::Command>& commands, gpu::BufferId buffer, std::uint64_t n_bytes,
+          const gpu::Buffer& block) {
+  for (std::uint64_t at = 0; at < n_bytes; at += block.n_bytes()) {
+    commands.push_back({.kind = gpu::Command::Kind::copy,
+                        .a = std::to_underlying(block.id()),
+                        .b = std::to_underlying(buffer),
+                        .x = 0,
+                        .y = narrow<std::uint32_t>(at / 4),
+                        .z = narrow<std::uint32_t>(std::min(block.n_bytes(), n_bytes - at) / 4)});
   }
 }
 
-void fill_weights(gpu::Device& device, const ModelPlan& plan, std::uint64_t seed) {
+Result<void> fill_weights(gpu::Device& device, const ModelPlan& plan, std::uint64_t seed) {
   kernels::Random random(seed);
-  const std::vector<std::byte> words = random_words(random);
-  std::map<std::pair<std::uint32_t, QuantKind>, std::vector<std::byte>> scales;
-  std::vector<float> small(k_block_bytes / 4);
-  for (float& value : small) value = 0.5f + random.uniform();
+  auto words = make_block(device, random_words(random));
+  if (!words) return forward(words);
+  std::map<std::pair<std::uint32_t, QuantKind>, gpu::Buffer> scales;
+  std::vector<float> values(k_block_bytes / 4);
+  for (float& value : values) value = 0.5f + random.uniform();
+  auto small = make_block(device, as_bytes(values));
+  if (!small) return forward(small);
   const auto planned = plan.buffers.planned();
   std::set<std::uint32_t> done;
+  std::vector<gpu::Command> commands;
   // Every step names its buffers and their layout.
   for (const load::UploadStep& step : plan.weights.steps()) {
-    const auto fill_slot = [&](std::uint32_t slot, Bytes block) {
+    const auto fill_slot = [&](std::uint32_t slot, const gpu::Buffer& block) {
       if (!done.insert(slot).second) return;
       const gpu::BufferId buffer =
           plan.buffers.tensor(static_cast<model::Slot>(slot), gpu::Dtype::u32).buffer;
-      fill(device, buffer, planned[slot].n_bytes, block);
+      fill(commands, buffer, planned[slot].n_bytes, block);
     };
     if (!step.layout.has_scales()) {
-      fill_slot(step.words.slot, as_bytes(small));
+      fill_slot(step.words.slot, *small);
       continue;
     }
     const std::pair key(step.layout.dim, step.layout.kind);
-    if (!scales.contains(key)) scales[key] = random_scales(random, key.first, key.second);
-    fill_slot(step.words.slot, words);
+    if (!scales.contains(key)) {
+      auto block = make_block(device, random_scales(random, key.first, key.second));
+      if (!block) return forward(block);
+      scales[key] = std::move(*block);
+    }
+    fill_slot(step.words.slot, *words);
     fill_slot(step.scales.slot, scales[key]);
   }
+  device.submit(commands);
+  return {};
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Model>> make_random_model(gpu::Device& device, model::Family family,
-                                                 const LoadOptions& options, std::uint64_t seed) {
+Result<ModelPlan> plan_random_model(const gpu::Caps& caps, model::Family family, const LoadOptions& options) {
   const load::Checkpoint checkpoint = checkpoint_of(family);
   const std::size_t vocab = family.spec.vocab;
-  auto plan = plan_model(std::move(family), checkpoint, vocab, device.caps(), options);
+  return plan_model(std::move(family), checkpoint, vocab, caps, options);
+}
+
+Result<std::unique_ptr<Model>> make_random_model(gpu::Device& device, model::Family family,
+                                                 const LoadOptions& options, std::uint64_t seed) {
+  auto plan = plan_random_model(device.caps(), std::move(family), options);
   if (!plan) return forward(plan);
   if (auto allocated = plan->buffers.allocate(device); !allocated) return forward(allocated);
-  fill_weights(device, *plan, seed);
+  if (auto filled = fill_weights(device, *plan, seed); !filled) return forward(filled);
   write_tables(device, plan->decoder, plan->buffers);
   return std::make_unique<Model>(Model{.spec = std::move(plan->family.spec),
                                        .context = plan->context,

@@ -9,6 +9,9 @@
 
 namespace ztvm::engine {
 
+// The plan alone: nothing is allocated. Errors: those of plan_model().
+Result<ModelPlan> plan_random_model(const gpu::Caps& caps, model::Family family, const LoadOptions& options);
+
 // Matrices are 4 bits in groups of 32 (as MLC's q4f16_1); the router of experts is 8 bits (as in MLX builds).
 // Errors: those of plan_model() and of allocation.
 Result<std::unique_ptr<Model>> make_random_model(gpu::Device& device, model::Family family,

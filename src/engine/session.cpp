@@ -204,8 +204,10 @@ Result<SessionStep> Session::step(bool wait) {
     finish(FinishReason::interrupted, out);
     return out;
   }
-  Result<void> status = submit_ready_work();
-  if (status) status = device_.poll(wait);
+  // What has arrived makes room first, so that all passes that may be in flight are while the caller waits.
+  Result<void> status = device_.poll(false);
+  if (status) status = submit_ready_work();
+  if (status) status = device_.poll(wait && arrived_.empty());
   if (status) status = std::move(read_status_);
   read_status_ = {};
   if (!status) {

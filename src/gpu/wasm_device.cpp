@@ -56,21 +56,37 @@ void WasmDevice::submit(std::span<const Command> commands) {
   ztvm_gpu_submit(commands.data(), commands.size());
 }
 
-void WasmDevice::read(BufferId buffer, std::uint64_t offset, std::uint64_t n_bytes, ReadCallback callback) {
-  if (n_bytes == k_whole_buffer) n_bytes = buffer_bytes_[std::to_underlying(buffer)] - offset;
-  check(offset % 4 == 0 && n_bytes % 4 == 0, "read() is not in whole words");
+std::uint32_t WasmDevice::expect(std::size_t n_bytes, ReadCallback callback) {
   if (free_reads_.empty()) {
     free_reads_.push_back(narrow<std::uint32_t>(reads_.size()));
     reads_.emplace_back();
   }
   const std::uint32_t token = free_reads_.back();
   free_reads_.pop_back();
-  Read& read = reads_[token];
-  read.bytes.resize(narrow<std::size_t>(n_bytes));
-  read.callback = std::move(callback);
+  reads_[token].bytes.resize(n_bytes);
+  reads_[token].callback = std::move(callback);
   ++n_reads_;
-  ztvm_gpu_read(std::to_underlying(buffer), static_cast<double>(offset), read.bytes.data(), read.bytes.size(),
-                token);
+  return token;
+}
+
+void WasmDevice::read(BufferId buffer, std::uint64_t offset, std::uint64_t n_bytes, ReadCallback callback) {
+  if (n_bytes == k_whole_buffer) n_bytes = buffer_bytes_[std::to_underlying(buffer)] - offset;
+  check(offset % 4 == 0 && n_bytes % 4 == 0, "read() is not in whole words");
+  const std::uint32_t token = expect(narrow<std::size_t>(n_bytes), std::move(callback));
+  std::vector<std::byte>& bytes = reads_[token].bytes;
+  ztvm_gpu_read(std::to_underlying(buffer), static_cast<double>(offset), bytes.data(), bytes.size(), token);
+}
+
+void WasmDevice::time_later(std::span<const Command> commands,
+                            std::function<void(Result<std::vector<double>>)> callback) {
+  const std::uint32_t token =
+      expect(commands.size() * sizeof(double), [callback = std::move(callback)](Result<Bytes> bytes) {
+        if (!bytes) return callback(forward(bytes));
+        std::vector<double> us(bytes->size() / sizeof(double));
+        for (std::size_t i = 0; i < us.size(); ++i) us[i] = load_as<double>(*bytes, i * sizeof(double));
+        callback(std::move(us));
+      });
+  ztvm_gpu_time(commands.data(), commands.size(), reads_[token].bytes.data(), token);
 }
 
 void WasmDevice::on_read_done(std::uint32_t token, bool ok) {

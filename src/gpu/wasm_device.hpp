@@ -23,6 +23,9 @@ class WasmDevice final : public Device {
   void destroy(BindingsId bindings) override;
   void submit(std::span<const Command> commands) override;
   void read(BufferId buffer, std::uint64_t offset, std::uint64_t n_bytes, ReadCallback callback) override;
+  // As time(), which would have to wait: calls back from poll(). The device was opened with timestamps.
+  void time_later(std::span<const Command> commands,
+                  std::function<void(Result<std::vector<double>>)> callback);
   Result<void> poll(bool wait) override;
   std::size_t n_pending() const override { return n_reads_ + n_compiling_; }
 
@@ -42,6 +45,8 @@ class WasmDevice final : public Device {
     bool ok = false;
   };
   void finish(Finished finished);
+  // A slot for `n_bytes` that will arrive; its index is the token.
+  std::uint32_t expect(std::size_t n_bytes, ReadCallback callback);
 
   Caps caps_;
   std::uint32_t last_id_ = 0;                // of buffers, pipelines and bindings alike

@@ -32,6 +32,13 @@ extern "C" {
 [[clang::import_module("ztvm"), clang::import_name("gpu_read")]] void ztvm_gpu_read(
     std::uint32_t buffer, double offset, std::byte* target, std::size_t n_bytes, std::uint32_t token);
 
+// Runs the commands, writes an f64 for each to `target` later (microseconds from the end of the one before to its own),
+// then calls the export ztvm_gpu_read_done(token, ok).
+[[clang::import_module("ztvm"), clang::import_name("gpu_time")]] void ztvm_gpu_time(const void* commands,
+                                                                                    std::size_t n_commands,
+                                                                                    std::byte* target,
+                                                                                    std::uint32_t token);
+
 // Milliseconds of a monotonic clock.
 [[clang::import_module("ztvm"), clang::import_name("now_ms")]] double ztvm_now_ms();
 }

@@ -2,45 +2,14 @@
 // length in bytes and ztvm_reply() gives its address, until the next call. A failure is {"error": {"code",
 // "text"}}. Strings come in as address and length; file offsets and lengths as f64, exact up to 2^53.
 #include <cstdlib>
-#include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/json.hpp"
-#include "engine/engine.hpp"
-#include "gpu/wasm_device.hpp"
 #include "gpu/wasm_imports.hpp"
-#include "kernels/selftest.hpp"
+#include "web/instance.hpp"
 #include "web/request.hpp"
 
 namespace ztvm::web {
 namespace {
-
-// A wasm instance is one engine on one device: this is that instance's state, in order of ownership.
-struct Instance {
-  std::unique_ptr<gpu::WasmDevice> device;
-  std::unique_ptr<kernels::SelfTest> self_test;
-  gpu::LockstepReport lockstep;
-  std::unique_ptr<engine::Engine> engine;
-  std::string reply;
-};
-
-Instance& instance() {
-  static Instance the_instance;
-  return the_instance;
-}
-
-std::size_t answer(const Json& reply) {
-  instance().reply = dump_json(reply);
-  return instance().reply.size();
-}
-
-std::size_t answer(const Error& error) {
-  return answer(Json{{"error", {{"code", to_string(error.code)}, {"text", error.text}}}});
-}
-
-std::size_t answer(const Result<void>& result) {
-  return result ? answer(Json::object()) : answer(result.error());
-}
 
 std::size_t answer_no_engine() {
   return answer(
@@ -157,15 +126,7 @@ extern "C" {
   if (!instance().engine) return answer_no_engine();
   const auto plan = instance().engine->memory_plan();
   if (!plan) return answer(Json::object());
-  return answer(Json{{"weights_bytes", plan->weights_bytes},
-                     {"kv_cache_bytes", plan->kv_cache_bytes},
-                     {"state_bytes", plan->state_bytes},
-                     {"scratch_bytes", plan->scratch_bytes},
-                     {"total_bytes", plan->total_bytes()},
-                     {"largest_buffer_bytes", plan->largest_buffer_bytes},
-                     {"context", plan->context},
-                     {"max_context", plan->max_context},
-                     {"read_bytes", plan->read_bytes}});
+  return answer(memory_plan_json(*plan));
 }
 
 // {"ready", "context", "dispatches_per_token"}.

@@ -110,20 +110,21 @@ Result<std::vector<engine::Message>> parse_messages(const Json& list) {
   return messages;
 }
 
-Result<std::vector<std::uint32_t>> parse_ids(const Json& list) {
+Result<std::vector<std::uint32_t>> parse_numbers(const Json& list, std::string_view field) {
   if (!list.is_array()) {
     return fail(ErrorCode::invalid_argument,
-                fmt::format("Field \"ids\" is a JSON {}, expected an array.", list.type_name()));
+                fmt::format("Field \"{}\" is a JSON {}, expected an array.", field, list.type_name()));
   }
-  std::vector<std::uint32_t> ids;
+  std::vector<std::uint32_t> numbers;
   for (const Json& item : list) {
     if (!item.is_number_unsigned() || item.get<std::uint64_t>() > UINT32_MAX) {
-      return fail(ErrorCode::invalid_argument,
-                  fmt::format("Field \"ids\" has no token id at index {}, expected an integer.", ids.size()));
+      return fail(
+          ErrorCode::invalid_argument,
+          fmt::format("Field \"{}\" has no number at index {}, expected an integer.", field, numbers.size()));
     }
-    ids.push_back(item.get<std::uint32_t>());
+    numbers.push_back(item.get<std::uint32_t>());
   }
-  return ids;
+  return numbers;
 }
 
 Result<Prompt> parse_prompt(const Json& request) {
@@ -138,7 +139,7 @@ Result<Prompt> parse_prompt(const Json& request) {
     return Prompt(std::move(*messages));
   }
   if (request.contains("ids")) {
-    auto ids = parse_ids(request["ids"]);
+    auto ids = parse_numbers(request["ids"], "ids");
     if (!ids) return forward(ids);
     return Prompt(std::move(*ids));
   }
@@ -206,6 +207,37 @@ Result<GenerateRequest> parse_generate_request(std::string_view text) {
   if (fields.has("ignore_eos")) fields.flag("ignore_eos", request.options.ignore_eos);
   if (auto checked = fields.result(); !checked) return forward(checked);
   if (auto checked = engine::validate(sampler); !checked) return forward(checked);
+  return request;
+}
+
+Result<BenchRequest> parse_bench_request(std::string_view text) {
+  const auto json = parse_request(text, "The request");
+  if (!json) return std::unexpected(json.error());
+  BenchRequest request;
+  Fields fields(*json, "The request");
+  fields.text("model", request.model);
+  if (fields.has("layers")) fields.count("layers", request.n_layers);
+  bench::BenchOptions& options = request.options;
+  fields.count("prompt_tokens", options.prompt_tokens);
+  fields.count("gen_tokens", options.gen_tokens);
+  fields.count("repeat", options.repeat);
+  constexpr std::uint32_t k_most = 1u << 20;
+  if (options.prompt_tokens == 0 || options.gen_tokens < 2 || options.repeat == 0 ||
+      request.n_layers > 1024 ||
+      std::max({options.prompt_tokens, options.gen_tokens, options.repeat}) > k_most) {
+    fields.reject(
+        fmt::format("The request needs 1 to {0} prompt tokens, 2 to {0} to generate, 1 to {0} "
+                    "repetitions, and at most 1024 layers.",
+                    k_most));
+  }
+  if (auto checked = fields.result(); !checked) return forward(checked);
+  auto depths = parse_numbers(json->value("depths", Json()), "depths");
+  if (!depths) return forward(depths);
+  options.depths = std::move(*depths);
+  if (options.depths.empty() || std::ranges::max(options.depths) > k_most) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("The request needs depths to decode at, at most {} each.", k_most));
+  }
   return request;
 }
 

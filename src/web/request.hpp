@@ -7,6 +7,7 @@
 
 #include "base/json.hpp"
 #include "engine/engine.hpp"
+#include "web/bench.hpp"
 
 namespace ztvm::web {
 
@@ -29,5 +30,8 @@ Result<engine::EngineOptions> parse_engine_options(std::string_view text);
 // "max_tokens"?, "ignore_eos"?}. Errors: invalid_argument, naming the field; the ranges of the sampler are
 // checked.
 Result<GenerateRequest> parse_generate_request(std::string_view text);
+
+// {"model", "layers"?, "prompt_tokens", "gen_tokens", "depths", "repeat"}. Errors: invalid_argument, naming the field.
+Result<BenchRequest> parse_bench_request(std::string_view text);
 
 }  // namespace ztvm::web

@@ -46,8 +46,8 @@ const requests = [
   ['messages that are text', '{"messages": "hi"}', /"messages" is a JSON string, expected an array/],
   ['a message without role', '{"messages": [{"content": "hi"}]}', /Message 0 has no field "role"/],
   ['a message that is a number', '{"messages": [{"role": "user", "content": "hi"}, 7]}', /Message 1 is a JSON number/],
-  ['a negative id', '{"ids": [1, -1]}', /"ids" has no token id at index 1/],
-  ['an id beyond 32 bits', '{"ids": [4294967296]}', /"ids" has no token id at index 0/],
+  ['a negative id', '{"ids": [1, -1]}', /"ids" has no number at index 1/],
+  ['an id beyond 32 bits', '{"ids": [4294967296]}', /"ids" has no number at index 0/],
   ['a text for temperature', '{"text": "a", "temperature": "hot"}', /"temperature".*expected a number/],
   ['temperature -1', '{"text": "a", "temperature": -1}', /temperature/],
   ['temperature 1e30', '{"text": "a", "temperature": 1e30}', /temperature/],
@@ -97,4 +97,37 @@ test('a file that is no GGUF is refused by name', () => {
   const { error } = call('ztvm_supply', 'x'.repeat(Math.min(n_bytes, 1e6)), 1e6);
   assert.equal(error.code, 'corrupt_file');
   assert.match(error.text, /test\.gguf/);
+});
+
+const benchRequest = { model: 'smollm2', prompt_tokens: 8, gen_tokens: 4, depths: [0, 20], repeat: 1 };
+
+function planned(change, limits = {}) {
+  const call = startModule();
+  call('ztvm_init', JSON.stringify({ ...caps, ...limits }));
+  return call('ztvm_bench_plan', JSON.stringify({ ...benchRequest, ...change }));
+}
+
+test('the plan of each shape is known without a GPU', () => {
+  const weights = ['phi3', 'qwen3', 'qwen35', 'qwen36', 'smollm2'].map((model) => planned({ model }).weights_bytes / 1e9);
+  const expected = [2.4, 2.5, 2.6, 21, 0.08];
+  weights.forEach((gb, i) => assert.ok(gb > 0.7 * expected[i] && gb < 1.3 * expected[i], weights.join()));
+  assert.ok(planned({ layers: 1 }).total_bytes < planned({}).total_bytes);
+});
+
+test('a model above the adapter’s limits is refused with both numbers', () => {
+  const { error } = planned({ model: 'phi3', depths: [1000] }, { max_binding_bytes: 2 ** 20 });
+  assert.equal(error.code, 'out_of_memory');
+  assert.match(error.text, /takes \d+ bytes in one buffer, but the adapter binds at most 1048576/);
+});
+
+test('a measurement with a wrong field is refused by name', () => {
+  const text = (change) => planned(change).error.text;
+  assert.match(text({ model: 'gpt' }), /no shape of "gpt", expected one of phi3/);
+  assert.match(text({ depths: 5 }), /"depths" is a JSON number, expected an array/);
+  assert.match(text({ depths: [1, 'x'] }), /"depths" has no number at index 1/);
+  assert.match(text({ depths: [] }), /needs depths/);
+  assert.match(text({ gen_tokens: 1 }), /2 to 1048576 to generate/);
+  assert.match(text({ layers: 5000 }), /at most 1024 layers/);
+  assert.match(text({ repeat: undefined }), /no field "repeat"/);
+  assert.match(startModule()('ztvm_bench_step').error.text, /needs a device/);
 });

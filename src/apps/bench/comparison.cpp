@@ -53,7 +53,8 @@ std::optional<std::size_t> ComparedFigure::best_peer() const {
   return best;
 }
 
-std::vector<ComparedFigure> compared_figures(const BenchFigures& ours, std::span<const PeerFigures> peers) {
+std::vector<ComparedFigure> compared_figures(const bench::BenchFigures& ours,
+                                             std::span<const PeerFigures> peers) {
   std::vector<ComparedFigure> figures;
   figures.push_back({.name = fmt::format("prefill {}", ours.prefill.n_tokens),
                      .ours = ours.prefill.tokens_per_s,
@@ -65,7 +66,7 @@ std::vector<ComparedFigure> compared_figures(const BenchFigures& ours, std::span
                              .peers = {}};
     for (const PeerFigures& peer : peers) {
       const auto& decode = peer.answer.decode_tokens_per_s;
-      figure.peers.push_back(i < decode.size() ? decode[i] : Samples{});
+      figure.peers.push_back(i < decode.size() ? decode[i] : bench::Samples{});
     }
     figures.push_back(std::move(figure));
   }
@@ -73,7 +74,8 @@ std::vector<ComparedFigure> compared_figures(const BenchFigures& ours, std::span
 }
 
 Result<Comparison> compare(const CompareOptions& options,
-                           const std::function<Result<BenchFigures>()>& measure_ours, BenchFigures& ours) {
+                           const std::function<Result<bench::BenchFigures>()>& measure_ours,
+                           bench::BenchFigures& ours) {
   Comparison comparison = {.n_rounds = options.n_rounds, .peers = {}, .figures = {}};
   for (const PeerCommand& command : options.peers)
     comparison.peers.push_back({.answer = {}, .command = command, .problem = {}});

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/bench/measure.hpp"
 #include "apps/bench/peer.hpp"
+#include "bench/figures.hpp"
 
 namespace ztvm::app {
 
@@ -23,8 +23,8 @@ struct PeerFigures {
 // Tokens per second of one thing: prefill, or decode at a depth.
 struct ComparedFigure {
   std::string name;
-  Samples ours;
-  std::vector<Samples> peers;  // in the order of Comparison::peers; empty where one has none
+  bench::Samples ours;
+  std::vector<bench::Samples> peers;  // in the order of Comparison::peers; empty where one has none
   std::optional<double> ratio(std::size_t peer) const;  // ours / the peer's, of medians
   std::optional<std::size_t> best_peer() const;
 };
@@ -46,8 +46,10 @@ struct CompareOptions {
 // Measures in turn. `measure_ours` takes one round's figures; `ours` gets those of all rounds. A peer that fails is not
 // asked again, and the comparison goes on without it. Errors: of our own measurement; unsupported when interrupted.
 Result<Comparison> compare(const CompareOptions& options,
-                           const std::function<Result<BenchFigures>()>& measure_ours, BenchFigures& ours);
+                           const std::function<Result<bench::BenchFigures>()>& measure_ours,
+                           bench::BenchFigures& ours);
 
-std::vector<ComparedFigure> compared_figures(const BenchFigures& ours, std::span<const PeerFigures> peers);
+std::vector<ComparedFigure> compared_figures(const bench::BenchFigures& ours,
+                                             std::span<const PeerFigures> peers);
 
 }  // namespace ztvm::app

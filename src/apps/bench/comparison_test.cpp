@@ -7,10 +7,10 @@
 namespace ztvm::app {
 namespace {
 
-const BenchOptions k_bench = {.prompt_tokens = 512, .gen_tokens = 64, .depths = {128}, .repeat = 1};
+const bench::BenchOptions k_bench = {.prompt_tokens = 512, .gen_tokens = 64, .depths = {128}, .repeat = 1};
 
-BenchFigures our_figures(double prefill, double decode) {
-  BenchFigures figures;
+bench::BenchFigures our_figures(double prefill, double decode) {
+  bench::BenchFigures figures;
   figures.prefill = {.n_tokens = 512, .tokens_per_s = {{prefill}}, .ttft_ms = {{1.0}}};
   figures.decode.push_back({.depth = 128, .tokens_per_s = {{decode}}, .total_tokens_per_s = {{1.0}}});
   return figures;
@@ -25,7 +25,7 @@ PeerFigures peer_figures(std::string name, std::vector<double> prefill, std::vec
 }
 
 TEST(Comparison, RatiosAreOfMedians) {
-  BenchFigures ours = our_figures(300.0, 90.0);
+  bench::BenchFigures ours = our_figures(300.0, 90.0);
   append(ours, our_figures(100.0, 100.0));
   append(ours, our_figures(200.0, 110.0));
   const PeerFigures peers[] = {peer_figures("slow", {90.0, 1000.0, 100.0}, {50.0, 50.0, 1.0}),
@@ -60,7 +60,7 @@ TEST(Comparison, TakesTurnsAndGoesOnWithoutAPeerThatFails) {
                             .n_rounds = 2,
                             .limits = {.seconds = 60.0, .interrupted = {}},
                             .on_progress = [&told](const std::string& text) { told.push_back(text); }};
-  BenchFigures ours;
+  bench::BenchFigures ours;
   const auto comparison = compare(options, [] { return our_figures(100.0, 100.0); }, ours);
   ASSERT_TRUE(comparison) << comparison.error().text;
   told.erase(told.begin(), told.begin() + 3);

@@ -5,17 +5,17 @@
 #include <string>
 #include <vector>
 
-#include "apps/bench/measure.hpp"
 #include "apps/loaded_model.hpp"
+#include "bench/figures.hpp"
 
 namespace ztvm::app {
 
 // Loads and plain reads, taken in turn.
 struct LoadPasses {
   double cached_share = 0.0;  // of the files before each pass, the largest of all
-  Samples
+  bench::Samples
       load_bytes_per_s;  // of what the weights take in the files; headers, tokenizer and pipelines not counted
-  Samples plain_bytes_per_s;  // pread in pieces of 4 MiB from start to end, bytes dropped
+  bench::Samples plain_bytes_per_s;  // pread in pieces of 4 MiB from start to end, bytes dropped
   double ratio() const { return load_bytes_per_s.median() / plain_bytes_per_s.median(); }
 };
 

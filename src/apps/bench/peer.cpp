@@ -40,11 +40,11 @@ fs::path default_folder() {
   return scripts_in(beside_sources).empty() ? fs::path("bench/peers") : beside_sources;
 }
 
-Result<Samples> parse_rates(const Json& figure) {
+Result<bench::Samples> parse_rates(const Json& figure) {
   const auto rates = figure.find("tokens_per_s");
   if (rates == figure.end() || !rates->is_array() || rates->empty())
     return fail(ErrorCode::corrupt_file, fmt::format("{} has a figure without \"tokens_per_s\".", k_what));
-  Samples samples;
+  bench::Samples samples;
   for (const Json& rate : *rates) {
     if (!rate.is_number() || !std::isfinite(rate.get<double>()) || rate.get<double>() <= 0.0) {
       return fail(ErrorCode::corrupt_file,
@@ -57,7 +57,7 @@ Result<Samples> parse_rates(const Json& figure) {
 }
 
 // The rates of a figure whose field `key` is `wanted`.
-Result<Samples> parse_figure(const Json& figure, std::string_view key, std::uint32_t wanted) {
+Result<bench::Samples> parse_figure(const Json& figure, std::string_view key, std::uint32_t wanted) {
   auto given = get_int(figure, key, k_what);
   if (!given) return forward(given);
   if (*given == wanted) return parse_rates(figure);
@@ -65,7 +65,7 @@ Result<Samples> parse_figure(const Json& figure, std::string_view key, std::uint
               fmt::format("{} has \"{}\" {}, expected {}.", k_what, key, *given, wanted));
 }
 
-Result<void> parse_figures(const Json& json, const BenchOptions& bench, PeerAnswer& answer) {
+Result<void> parse_figures(const Json& json, const bench::BenchOptions& bench, PeerAnswer& answer) {
   const auto prefill = json.find("prefill");
   const auto decode = json.find("decode");
   const bool has_all = prefill != json.end() && decode != json.end() && decode->is_array() &&
@@ -149,7 +149,7 @@ PeerCommand command_line(const PeerCommand& peer, const PeerTask& task, bool pre
   return command;
 }
 
-Result<PeerAnswer> parse_peer_answer(std::string_view text, const BenchOptions& bench, bool prepare) {
+Result<PeerAnswer> parse_peer_answer(std::string_view text, const bench::BenchOptions& bench, bool prepare) {
   auto json = parse_json(text, k_what);
   if (!json) return forward(json);
   auto name = get_string(*json, "peer", k_what);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "apps/bench/child_process.hpp"
-#include "apps/bench/measure.hpp"
+#include "bench/figures.hpp"
 
 namespace ztvm::app {
 
@@ -27,7 +27,7 @@ struct PeerTask {
   std::string model;   // path; empty: `random`
   std::string random;  // alias of a shape
   std::uint32_t n_layers = 0;
-  BenchOptions bench;
+  bench::BenchOptions bench;
 };
 
 // `prepare` asks whether it can run at all, and lets it write what it needs.
@@ -39,13 +39,13 @@ struct PeerAnswer {
   std::string device;
   std::string version;
   std::string command;  // that it ran itself
-  Samples prefill_tokens_per_s;
-  std::vector<Samples> decode_tokens_per_s;  // one a depth
+  bench::Samples prefill_tokens_per_s;
+  std::vector<bench::Samples> decode_tokens_per_s;  // one a depth
 };
 
 // Reads a peer's stdout. After preparing there are no figures. Errors: corrupt_file for anything but the object that is
 // described, or for figures of another task than `bench`.
-Result<PeerAnswer> parse_peer_answer(std::string_view text, const BenchOptions& bench, bool prepare);
+Result<PeerAnswer> parse_peer_answer(std::string_view text, const bench::BenchOptions& bench, bool prepare);
 
 // Runs a peer and reads its answer. Errors: io for one that fails or is stopped at the limit, with its command and its
 // last lines of stderr; unsupported when interrupted; those of parse_peer_answer().

@@ -6,7 +6,7 @@
 namespace ztvm::app {
 namespace {
 
-const BenchOptions k_bench = {.prompt_tokens = 512, .gen_tokens = 64, .depths = {0, 128}, .repeat = 2};
+const bench::BenchOptions k_bench = {.prompt_tokens = 512, .gen_tokens = 64, .depths = {0, 128}, .repeat = 2};
 
 constexpr std::string_view k_answer =
     R"({"peer": "other engine", "device": "GPU 1", "version": "7", "command": "other -n 64",

@@ -103,7 +103,7 @@ void draw_series(Svg& svg, const Scale& scale, const PlotSeries& series, std::si
   const std::string stroke = fmt::format("line s{}", color);
   std::string path;
   for (std::size_t i = 0; i < series.depths.size(); ++i) {
-    const Samples& samples = series.tokens_per_s[i];
+    const bench::Samples& samples = series.tokens_per_s[i];
     if (samples.values.empty()) continue;
     const double x = scale.x(series.depths[i]);
     const double y = scale.y(samples.median());
@@ -123,7 +123,7 @@ double draw_chart(Svg& svg, const std::vector<PlotSeries>& series) {
   double highest = 0.0;
   for (const PlotSeries& one : series) {
     depths.insert(depths.end(), one.depths.begin(), one.depths.end());
-    for (const Samples& samples : one.tokens_per_s) {
+    for (const bench::Samples& samples : one.tokens_per_s) {
       for (const double rate : samples.values) highest = std::max(highest, rate);
     }
   }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/bench/measure.hpp"
+#include "bench/figures.hpp"
 
 namespace ztvm::app {
 
@@ -14,7 +14,7 @@ inline constexpr std::size_t k_n_plot_colors = 6;  // more series share them
 struct PlotSeries {
   std::string name;
   std::vector<std::uint32_t> depths;
-  std::vector<Samples> tokens_per_s;  // one a depth; empty: no point there
+  std::vector<bench::Samples> tokens_per_s;  // one a depth; empty: no point there
 };
 
 struct PlotBar {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/bench/comparison.hpp"
+#include "apps/bench/measure.hpp"
 #include "apps/cli/bench_json.hpp"
 #include "apps/cli/bench_load.hpp"
 #include "apps/cli/bench_report.hpp"
@@ -22,7 +23,7 @@ struct BenchCommand {
   ModelOptions model;
   std::string random;  // alias of a shape; empty: MODEL
   std::uint32_t n_layers = 0;
-  BenchOptions bench;
+  bench::BenchOptions bench;
   std::string depths_text = "0,128,2048";
   std::string json;
   std::string plot;
@@ -39,7 +40,7 @@ struct BenchCommand {
 void print_progress(const std::string& text) { fmt::print(stderr, "{}\n", text); }
 
 std::unique_ptr<gpu::Device> metered(std::unique_ptr<gpu::Device> device) {
-  return std::make_unique<MeteredDevice>(std::move(device));
+  return std::make_unique<bench::MeteredDevice>(std::move(device), now_ms);
 }
 
 Result<LoadedModel> open_random(const BenchCommand& command) {
@@ -54,24 +55,9 @@ Result<LoadedModel> open_random(const BenchCommand& command) {
   return LoadedModel{.device = std::move(*device), .engine = std::move(*engine)};
 }
 
-// A rate above what the memory gives is a fault of the measurement, never a result.
-Result<void> check_roofline(const BenchFigures& figures) {
-  for (const DecodeFigure& decode : figures.decode) {
-    const double gb_per_s = decode.gb_per_s();
-    // Models that fit a cache may exceed the memory's rate; the stream is of a buffer that does not.
-    constexpr std::uint64_t k_cache_bytes = 256u << 20;
-    if (gb_per_s <= figures.stream_gb_per_s || decode.bytes_per_token < k_cache_bytes) continue;
-    return fail(
-        ErrorCode::device,
-        fmt::format(
-            "Decode at depth {} would read {:.0f} GB/s, above the {:.0f} GB/s of a streaming read, so the "
-            "measurement is wrong.",
-            decode.depth, gb_per_s, figures.stream_gb_per_s));
-  }
-  return {};
+bench::MeteredDevice& meter(const LoadedModel& model) {
+  return static_cast<bench::MeteredDevice&>(*model.device);
 }
-
-MeteredDevice& meter(const LoadedModel& model) { return static_cast<MeteredDevice&>(*model.device); }
 
 Result<LoadedModel> open(BenchCommand command) {
   command.model.wrap_device = metered;
@@ -97,7 +83,7 @@ Result<Profile> profile(BenchCommand command) {
 }
 
 // Opens the model anew, so that nothing of ours is on the device while a peer runs.
-Result<BenchFigures> measure_once(const BenchCommand& command) {
+Result<bench::BenchFigures> measure_once(const BenchCommand& command) {
   auto model = open(command);
   if (!model) return forward(model);
   auto figures = measure(meter(*model), *model->engine, command.bench);
@@ -122,7 +108,7 @@ Result<CompareOptions> compare_options(const BenchCommand& command) {
   return options;
 }
 
-Result<void> measure_all(const BenchCommand& command, BenchFigures& figures,
+Result<void> measure_all(const BenchCommand& command, bench::BenchFigures& figures,
                          std::optional<Comparison>& comparison) {
   const auto measure_ours = [&command] { return measure_once(command); };
   if (command.compares()) {
@@ -137,7 +123,7 @@ Result<void> measure_all(const BenchCommand& command, BenchFigures& figures,
     if (!measured) return forward(measured);
     figures = std::move(*measured);
   }
-  return check_roofline(figures);
+  return bench::check_roofline(figures);
 }
 
 std::string model_name(const BenchCommand& command) {
@@ -146,20 +132,20 @@ std::string model_name(const BenchCommand& command) {
 
 // What a run leaves behind.
 struct Report {
-  BenchFigures figures;
+  bench::BenchFigures figures;
   std::optional<Comparison> comparison;
   std::optional<Profile> profile;
 };
 
 Json report_json(const BenchCommand& command, const Report& all) {
-  Json json = figures_json(all.figures);
+  Json json = bench::figures_json(all.figures);
   json["model"] = model_name(command);
   if (command.n_layers != 0) json["n_layers"] = command.n_layers;
   json["n_gen_tokens"] = command.bench.gen_tokens;
   if (all.comparison) json["comparison"] = comparison_json(*all.comparison);
   if (all.profile) {
-    json["prefill_kernels"] = profile_json(all.profile->prefill);
-    json["kernels"] = profile_json(all.profile->decode);
+    json["prefill_kernels"] = bench::profile_json(all.profile->prefill);
+    json["decode_kernels"] = bench::profile_json(all.profile->decode);
   }
   return json;
 }

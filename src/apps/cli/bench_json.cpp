@@ -7,10 +7,6 @@
 
 namespace ztvm::app {
 
-Json samples_json(const Samples& samples) {
-  return {{"median", samples.median()}, {"spread", samples.spread()}, {"values", samples.values}};
-}
-
 Result<void> write_bench_text(const std::string& path, std::string_view text) {
   std::ofstream out(path, std::ios::binary);
   out << text;

@@ -3,12 +3,9 @@
 #include <string>
 #include <string_view>
 
-#include "apps/bench/measure.hpp"
 #include "base/json.hpp"
 
 namespace ztvm::app {
-
-Json samples_json(const Samples& samples);
 
 // Errors: io.
 Result<void> write_bench_text(const std::string& path, std::string_view text);

@@ -11,7 +11,7 @@ namespace ztvm::app {
 namespace {
 
 void print_passes(std::string_view name, const LoadPasses& passes) {
-  const auto rate = [](const Samples& samples) {
+  const auto rate = [](const bench::Samples& samples) {
     return fmt::format("{:7.0f} MB/s (spread {:.0f} %)", samples.median() / 1e6, 100.0 * samples.spread());
   };
   print_now(fmt::format("{} ({:.0f} % cached)  load {}, plain read {}, ratio {:.2f}\n", name,
@@ -37,8 +37,8 @@ void print_figures(const LoadFigures& figures) {
 
 Json passes_json(const LoadPasses& passes) {
   return {{"cached_share", passes.cached_share},
-          {"load_bytes_per_s", samples_json(passes.load_bytes_per_s)},
-          {"plain_bytes_per_s", samples_json(passes.plain_bytes_per_s)},
+          {"load_bytes_per_s", bench::samples_json(passes.load_bytes_per_s)},
+          {"plain_bytes_per_s", bench::samples_json(passes.plain_bytes_per_s)},
           {"ratio", passes.ratio()}};
 }
 

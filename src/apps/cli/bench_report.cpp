@@ -16,22 +16,22 @@ constexpr std::string_view k_footnote =
 // Below that an op does something else than reading weights.
 constexpr std::uint64_t k_min_weight_bytes = 1u << 20;
 
-std::string cell(const Samples& samples) {
+std::string cell(const bench::Samples& samples) {
   return fmt::format("{:>10.1f} ({:>3.0f} %)", samples.median(), 100.0 * samples.spread());
 }
 
-std::string figure(const Samples& samples, std::string_view unit) {
+std::string figure(const bench::Samples& samples, std::string_view unit) {
   return fmt::format("{:9.1f} {} (spread {:.0f} %)", samples.median(), unit, 100.0 * samples.spread());
 }
 
 }  // namespace
 
-void print_figures(const BenchFigures& figures) {
+void print_figures(const bench::BenchFigures& figures) {
   print_now(fmt::format(
       "{}, {}, kernels {}\nstream       {:9.1f} GB/s\nprefill {:4} {}, first token after {:.1f} ms\n",
       figures.adapter, figures.driver, figures.kernels, figures.stream_gb_per_s, figures.prefill.n_tokens,
       figure(figures.prefill.tokens_per_s, "tokens/s"), figures.prefill.ttft_ms.median()));
-  for (const DecodeFigure& decode : figures.decode) {
+  for (const bench::DecodeFigure& decode : figures.decode) {
     print_now(fmt::format("decode @{:<4} {}, {:.2f} GB a token, {:.0f} GB/s = {:.1f} % of the stream\n",
                           decode.depth, figure(decode.tokens_per_s, "tokens/s"),
                           static_cast<double>(decode.bytes_per_token) / 1e9, decode.gb_per_s(),
@@ -86,38 +86,6 @@ void print_comparison(const Comparison& comparison) {
   print_now(fmt::format("{}\n", k_footnote));
 }
 
-Json figures_json(const BenchFigures& figures) {
-  Json json{{"adapter", figures.adapter},
-            {"driver", figures.driver},
-            {"kernels", figures.kernels},
-            {"stream_gb_per_s", figures.stream_gb_per_s},
-            {"prefill",
-             {{"n_tokens", figures.prefill.n_tokens},
-              {"tokens_per_s", samples_json(figures.prefill.tokens_per_s)},
-              {"ttft_ms", samples_json(figures.prefill.ttft_ms)}}},
-            {"decode", Json::array()}};
-  for (const DecodeFigure& decode : figures.decode) {
-    json["decode"].push_back({{"depth", decode.depth},
-                              {"tokens_per_s", samples_json(decode.tokens_per_s)},
-                              {"total_tokens_per_s", samples_json(decode.total_tokens_per_s)},
-                              {"ttft_ms", samples_json(decode.ttft_ms)},
-                              {"bytes_per_token", decode.bytes_per_token},
-                              {"gb_per_s", decode.gb_per_s()},
-                              {"share_of_stream", decode.gb_per_s() / figures.stream_gb_per_s},
-                              {"dispatches_per_token", decode.host_per_token.n_dispatches},
-                              {"submits_per_token", decode.host_per_token.n_submits},
-                              {"host_ms_per_token", decode.host_per_token.ms}});
-  }
-  return json;
-}
-
-Json profile_json(std::span<const engine::KernelTime> times) {
-  Json json = Json::array();
-  for (const engine::KernelTime& time : times)
-    json.push_back({{"name", time.name}, {"n_ops", time.n_ops}, {"ms", time.ms}, {"n_bytes", time.n_bytes}});
-  return json;
-}
-
 Json comparison_json(const Comparison& comparison) {
   Json json{{"n_rounds", comparison.n_rounds},
             {"unit", "tokens/s"},
@@ -135,11 +103,11 @@ Json comparison_json(const Comparison& comparison) {
     json["peers"].push_back(std::move(entry));
   }
   for (const ComparedFigure& figure : comparison.figures) {
-    Json entry{{"figure", figure.name}, {"ours", samples_json(figure.ours)}, {"peers", Json::array()}};
+    Json entry{{"figure", figure.name}, {"ours", bench::samples_json(figure.ours)}, {"peers", Json::array()}};
     for (std::size_t i = 0; i < figure.peers.size(); ++i) {
       const auto ratio = figure.ratio(i);
       if (!ratio) continue;
-      Json samples = samples_json(figure.peers[i]);
+      Json samples = bench::samples_json(figure.peers[i]);
       samples["peer"] = comparison.peers[i].name();
       samples["ratio"] = *ratio;
       entry["peers"].push_back(std::move(samples));
@@ -153,13 +121,13 @@ Json comparison_json(const Comparison& comparison) {
   return json;
 }
 
-Plot plot_of(const BenchFigures& figures, const Comparison* comparison) {
+Plot plot_of(const bench::BenchFigures& figures, const Comparison* comparison) {
   Plot plot;
   plot.subtitle = fmt::format("{}, {}, kernels {}", figures.adapter, figures.driver, figures.kernels);
   plot.stream_gb_per_s = figures.stream_gb_per_s;
   PlotSeries& ours =
       plot.series.emplace_back(PlotSeries{.name = "Zero TVM", .depths = {}, .tokens_per_s = {}});
-  for (const DecodeFigure& decode : figures.decode) {
+  for (const bench::DecodeFigure& decode : figures.decode) {
     ours.depths.push_back(decode.depth);
     ours.tokens_per_s.push_back(decode.tokens_per_s);
   }

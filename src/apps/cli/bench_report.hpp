@@ -5,23 +5,21 @@
 #include <vector>
 
 #include "apps/bench/comparison.hpp"
-#include "apps/bench/measure.hpp"
 #include "apps/bench/plot.hpp"
 #include "base/json.hpp"
+#include "bench/figures.hpp"
 #include "engine/engine.hpp"
 
 namespace ztvm::app {
 
-void print_figures(const BenchFigures& figures);
+void print_figures(const bench::BenchFigures& figures);
 void print_profile(std::string_view pass, std::span<const engine::KernelTime> times, double stream_gb_per_s);
 void print_comparison(const Comparison& comparison);
 
-Json figures_json(const BenchFigures& figures);
-Json profile_json(std::span<const engine::KernelTime> times);
 Json comparison_json(const Comparison& comparison);
 
 // Decode of ours and, unless null, of the peers; without a title and bars.
-Plot plot_of(const BenchFigures& figures, const Comparison* comparison);
+Plot plot_of(const bench::BenchFigures& figures, const Comparison* comparison);
 // Of the kernels that read weights, and one for all others together.
 std::vector<PlotBar> plot_bars(std::span<const engine::KernelTime> times);
 

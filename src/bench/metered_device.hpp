@@ -1,18 +1,26 @@
 #pragma once
 // A device that counts what an engine asks of another one, and the host time spent in it.
+#include <functional>
+
 #include "gpu/device.hpp"
 
-namespace ztvm::app {
+namespace ztvm::bench {
 
 struct HostCost {
   std::uint64_t n_submits = 0;  // reads included, which submit a copy
+  std::uint64_t n_reads = 0;    // one a pass
   std::uint64_t n_dispatches = 0;
-  double ms = 0.0;  // recording and handing over; waiting is not in it
+  std::uint64_t n_created = 0;  // buffers, pipelines and bindings
+  double ms = 0.0;              // recording and handing over; waiting is not in it
 };
 
 class MeteredDevice final : public gpu::Device {
  public:
-  explicit MeteredDevice(std::unique_ptr<gpu::Device> device) : owned_(std::move(device)), device_(*owned_) {}
+  using Clock = std::function<double()>;  // milliseconds
+  MeteredDevice(std::unique_ptr<gpu::Device> device, Clock now_ms)
+      : owned_(std::move(device)), device_(*owned_), now_ms_(std::move(now_ms)) {}
+  // Of a device that outlives this one.
+  MeteredDevice(gpu::Device& device, Clock now_ms) : device_(device), now_ms_(std::move(now_ms)) {}
 
   // What was counted since the last call.
   HostCost take_cost();
@@ -20,14 +28,17 @@ class MeteredDevice final : public gpu::Device {
   gpu::HostDevice* as_host() override { return device_.as_host(); }
   const gpu::Caps& caps() const override { return device_.caps(); }
   Result<gpu::BufferId> create_buffer(std::uint64_t n_bytes, std::string_view label) override {
+    ++cost_.n_created;
     return device_.create_buffer(n_bytes, label);
   }
   std::uint64_t n_bytes(gpu::BufferId buffer) const override { return device_.n_bytes(buffer); }
   void write(gpu::BufferId buffer, std::uint64_t offset, Bytes bytes) override;
   gpu::PipelineId create_pipeline(const gpu::PipelineDesc& desc) override {
+    ++cost_.n_created;
     return device_.create_pipeline(desc);
   }
   gpu::BindingsId create_bindings(gpu::PipelineId pipeline, std::span<const gpu::BufferId> buffers) override {
+    ++cost_.n_created;
     return device_.create_bindings(pipeline, buffers);
   }
   void destroy(gpu::BufferId buffer) override { device_.destroy(buffer); }
@@ -45,7 +56,8 @@ class MeteredDevice final : public gpu::Device {
  private:
   std::unique_ptr<gpu::Device> owned_;
   gpu::Device& device_;
+  Clock now_ms_;
   HostCost cost_;
 };
 
-}  // namespace ztvm::app
+}  // namespace ztvm::bench
