@@ -14,8 +14,8 @@ void attention_shares_reference(std::span<const gpu::HostView> views, const Rope
   const gpu::HostView& keys = views[4];
   const gpu::HostView& values = views[5];
   const gpu::HostView& partials = views[6];
-  std::vector<std::byte> q_bytes(std::size_t{shape.n_heads} * shape.head_dim *
-                                 gpu::dtype_bytes(views[1].dtype));
+  std::vector<std::byte> q_bytes(
+      narrow<std::size_t>(shape.n_heads * shape.head_dim * gpu::dtype_bytes(views[1].dtype)));
   const gpu::HostView q = {.bytes = q_bytes, .dtype = views[1].dtype};
   std::vector<gpu::HostView> rope_views = {views[0], views[1], views[2], pages, q, keys, values};
   if (rope_shape.has_norm) rope_views.push_back(views[7]);
