@@ -208,6 +208,12 @@ TEST(DamagedConfig, ATokenizerWithoutTheMarkersOfChatsIsRefused) {
       "qwen3.");
 }
 
+TEST(DamagedConfig, AMergeWithoutItsTokenIsToldWithItsFile) {
+  expect_refused(
+      "qwen3", "tokenizer.json", [](Json& json) { json["model"]["merges"].push_back("q zzz"); },
+      "tokenizer.json: Merge ");
+}
+
 TEST(DamagedConfig, AVocabularyWithoutMergesIsToldWithItsFile) {
   test::GgufBuilder builder;
   builder.text("tokenizer.ggml.model", "gpt2").text("tokenizer.ggml.pre", "smollm");

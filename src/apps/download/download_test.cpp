@@ -127,6 +127,20 @@ TEST_F(DownloadTest, GoesOnAfterAnInterruption) {
   EXPECT_LE(hub_.n_asks("params_shard_0.bin"), 5u);
 }
 
+TEST_F(DownloadTest, AnInterruptedGgufIsInTheRecord) {
+  hub_.put("m.gguf", "GGUF" + test::make_content(9000));
+  options_.fetch.n_connections = 1;
+  options_.fetch.interrupted = [&] { return hub_.n_asks("m.gguf") >= 4; };
+  const auto first = download("m.gguf");
+  ASSERT_TRUE(first) << first.error().text;
+  EXPECT_EQ(first->end, End::interrupted);
+  EXPECT_TRUE(is_incomplete(folder()));
+  EXPECT_NE((*read_record(folder()))->find("m.gguf"), nullptr);
+  options_.fetch.interrupted = {};
+  EXPECT_TRUE(download("m.gguf"));
+  expect_same("m.gguf");
+}
+
 // The states that a crash can leave between the steps of a commit: record, rename, removal of the journal.
 TEST_F(DownloadTest, GoesOnAfterACrashInACommit) {
   hub_.fill_mlc();
