@@ -47,6 +47,11 @@ class GgufBuilder {
     for (const std::int32_t value : values) bytes += raw(value);
     return entry(key, 9, bytes);
   }
+  GgufBuilder& floats(std::string_view key, const std::vector<float>& values) {
+    std::string bytes = raw<std::uint32_t>(6) + raw<std::uint64_t>(values.size());
+    for (const float value : values) bytes += raw(value);
+    return entry(key, 9, bytes);
+  }
 
   // A tensor with explicit offset, or behind the last one.
   GgufBuilder& tensor(Tensor tensor) {

@@ -6,6 +6,7 @@
 #include <CLI/Formatter.hpp>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,7 @@
 #include "apps/cli/logits.hpp"
 #include "apps/cli/run.hpp"
 #include "apps/cli/serve.hpp"
+#include "apps/cli/terminal_text.hpp"
 #include "apps/cli/tokenize_command.hpp"
 #include "apps/cli/validate.hpp"
 #include "apps/cli/verify.hpp"
@@ -32,7 +34,8 @@ int report_usage(const CLI::App& program, const CLI::ParseError& error, std::str
   while (text.ends_with('.') || text.ends_with('\n')) text.pop_back();
   const auto chosen = program.get_subcommands();
   const std::string command = chosen.empty() ? "" : chosen.front()->get_name() + " ";
-  fmt::print(stderr, "zerotvm: {} (\"zerotvm {}--help\" shows the usage).\n", text, command);
+  fmt::print(stderr, "zerotvm: {} (\"zerotvm {}--help\" shows the usage).\n", with_codes_shown(text),
+             command);
   return k_exit_usage;
 }
 
@@ -72,8 +75,11 @@ int run_program(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return ztvm::app::run_program(argc, argv);
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "zerotvm: The memory of this machine does not suffice for what was asked.\n");
+    return ztvm::app::k_exit_failure;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "zerotvm: Unexpected failure: {}.\n", error.what());
+    fmt::print(stderr, "zerotvm: Unexpected failure: {}.\n", ztvm::app::with_codes_shown(error.what()));
     return ztvm::app::k_exit_failure;
   }
 }

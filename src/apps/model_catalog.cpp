@@ -18,14 +18,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The .gguf files directly in `folder`; none when it cannot be read.
+// The .gguf files of language models directly in `folder`; none when it cannot be read. What llama.cpp calls mmproj-X is
+// the part for images of a model X.
 std::vector<fs::path> gguf_files(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     std::error_code unreadable;
-    const bool hidden = entry->path().filename().string().starts_with('.');
-    if (!hidden && entry->path().extension() == ".gguf" && entry->is_regular_file(unreadable)) {
+    const std::string name = entry->path().filename().string();
+    const bool is_other = name.starts_with('.') || name.starts_with("mmproj");
+    if (!is_other && entry->path().extension() == ".gguf" && entry->is_regular_file(unreadable)) {
       files.push_back(entry->path());
     }
   }
@@ -53,7 +55,12 @@ std::uint64_t folder_bytes(const fs::path& folder) {
 
 std::unexpected<Error> fail_incomplete(const fs::path& folder) {
   const auto record = read_record(folder);
-  const std::string repo = record && *record ? (*record)->repo : "";
+  std::string repo = record && *record ? (*record)->repo : "";
+  if (record && *record) {
+    const auto is_gguf = [](const RecordedFile& file) { return file.name.ends_with(".gguf"); };
+    const auto gguf = std::ranges::find_if((*record)->files, is_gguf);
+    if (gguf != (*record)->files.end()) repo += "/" + gguf->name;
+  }
   return fail(
       ErrorCode::corrupt_file,
       fmt::format("The download of \"{0}\" has not ended; \"zerotvm download {1} --to {0}\" goes on with it.",
@@ -63,8 +70,9 @@ std::unexpected<Error> fail_incomplete(const fs::path& folder) {
 Result<ModelPath> model_of(const fs::path& folder) {
   const auto files = gguf_files(folder);
   if (is_incomplete(folder)) return fail_incomplete(folder);
-  if (files.size() == 1) return ModelPath{.path = files.front(), .folder = folder};
+  // A GGUF beside the files of a folder is an addition to them, such as a projector of images.
   if (is_model_folder(folder)) return ModelPath{.path = folder, .is_folder = true, .folder = folder};
+  if (files.size() == 1) return ModelPath{.path = files.front(), .folder = folder};
   return fail(
       ErrorCode::invalid_argument,
       fmt::format("Folder \"{}\" holds {} .gguf files, expected exactly one, or mlc-chat-config.json, or "

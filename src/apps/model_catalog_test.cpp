@@ -85,6 +85,32 @@ TEST(ModelCatalog, LeavesUnfinishedDownloadsOut) {
   }
 }
 
+TEST(ModelCatalog, NamesTheGgufOfAnUnfinishedDownload) {
+  const TempFolder folder;
+  folder.write("m/x.txt", "");
+  ASSERT_TRUE(write_record(folder.path() / "m",
+                           {.repo = "o/n", .hub = "http://h", .files = {{.name = "m.Q4.gguf"}}}));
+  const auto found = resolve_model("m", std::vector{folder.path()});
+  ASSERT_FALSE(found);
+  EXPECT_NE(found.error().text.find("\"zerotvm download o/n/m.Q4.gguf --to "), std::string::npos)
+      << found.error().text;
+}
+
+TEST(ModelCatalog, AProjectorOfImagesIsNoModel) {
+  const TempFolder folder;
+  folder.write("mlx/config.json", "{}");
+  folder.write("mlx/model.safetensors", "1");
+  folder.write("mlx/mmproj-x.gguf", "1");
+  folder.write("mlc/mlc-chat-config.json", "{}");
+  folder.write("mlc/projector.gguf", "1");
+  const auto gguf = folder.write("gguf/x.gguf", "1");
+  folder.write("gguf/mmproj-x.gguf", "1");
+  const std::vector roots = {folder.path()};
+  EXPECT_TRUE(resolve_model("mlx", roots)->is_folder);
+  EXPECT_TRUE(resolve_model("mlc", roots)->is_folder);
+  EXPECT_EQ(resolve_model("gguf", roots)->path, gguf);
+}
+
 TEST(ModelCatalog, NamesTheCommandThatFetchesAKnownModel) {
   const TempFolder folder;
   const auto found = resolve_model("qwen36q3", std::vector{folder.path()});

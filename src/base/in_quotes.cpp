@@ -32,6 +32,11 @@ bool has_control_codes(std::string_view text) {
     const auto byte = static_cast<unsigned char>(text[i]);
     if (byte < 0x20 || byte == 0x7F) return true;
     if (byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0) return true;
+    if (byte != 0xE2 || i + 2 >= text.size()) continue;
+    const auto second = static_cast<unsigned char>(text[i + 1]);
+    const auto third = static_cast<unsigned char>(text[i + 2]);
+    if (second == 0x80 && third >= 0xAA && third <= 0xAE) return true;  // U+202A to U+202E
+    if (second == 0x81 && third >= 0xA6 && third <= 0xA9) return true;  // U+2066 to U+2069
   }
   return false;
 }

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <vector>
 
 #include "base/in_quotes.hpp"
+#include "base/json_builder.hpp"
 
 namespace ztvm {
 namespace {
@@ -67,23 +66,32 @@ std::string place_of_fault(std::string_view text) {
   return fmt::format(" at {}, where {} stands", place, in_quotes(text.substr(at, 1)));
 }
 
-template <typename J>
-Result<J> parse(std::string_view text, std::string_view what,
-                const typename J::parser_callback_t& callback = nullptr) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  if (nests_too_deep(text)) {
-    return fail(
-        ErrorCode::corrupt_file,
-        fmt::format("{} nests deeper than {} levels, which no such file needs.", what, k_max_json_depth));
-  }
-  J value = J::parse(text, callback, false);
-  if (!value.is_discarded()) return value;
-  if (text.find_first_not_of(" \t\r\n") != std::string_view::npos &&
-      text[text.find_first_not_of(" \t\r\n")] == '<') {
+std::string_view without_bom(std::string_view text) {
+  return text.starts_with("\xEF\xBB\xBF") ? text.substr(3) : text;
+}
+
+std::unexpected<Error> too_deep(std::string_view what) {
+  return fail(
+      ErrorCode::corrupt_file,
+      fmt::format("{} nests deeper than {} levels, which no such file needs.", what, k_max_json_depth));
+}
+
+std::unexpected<Error> no_json(std::string_view text, std::string_view what) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first != std::string_view::npos && text[first] == '<') {
     return fail(ErrorCode::corrupt_file, fmt::format("{} is an HTML page, expected JSON.", what));
   }
   return fail(ErrorCode::corrupt_file,
               fmt::format("{} ({} bytes) is not valid JSON{}.", what, text.size(), place_of_fault(text)));
+}
+
+template <typename J>
+Result<J> parse(std::string_view text, std::string_view what) {
+  text = without_bom(text);
+  if (nests_too_deep(text)) return too_deep(what);
+  J value = J::parse(text, nullptr, false);
+  if (value.is_discarded()) return no_json(text, what);
+  return value;
 }
 
 std::unexpected<Error> wrong_field(const Json& object, std::string_view key, std::string_view what,
@@ -116,23 +124,13 @@ Result<OrderedJson> parse_ordered_json(std::string_view text, std::string_view w
 }
 
 Result<Json> parse_json_unique(std::string_view text, std::string_view what) {
-  std::vector<std::set<std::string>> open;  // keys seen in the objects around the parser's position
-  std::string twice;
-  bool is_twice = false;
-  const Json::parser_callback_t watch = [&](int, Json::parse_event_t event, Json& parsed) {
-    if (event == Json::parse_event_t::object_start) open.emplace_back();
-    if (event == Json::parse_event_t::object_end) open.pop_back();
-    if (event == Json::parse_event_t::key && !is_twice) {
-      const auto& key = parsed.get_ref<const std::string&>();
-      is_twice = !open.back().insert(key).second;
-      if (is_twice) twice = key;
-    }
-    return true;
-  };
-  auto value = parse<Json>(text, what, watch);
-  if (!value || !is_twice) return value;
+  text = without_bom(text);
+  if (nests_too_deep(text)) return too_deep(what);
+  JsonBuilder builder;
+  if (!Json::sax_parse(text, &builder)) return no_json(text, what);
+  if (!builder.twice()) return builder.take();
   return fail(ErrorCode::corrupt_file,
-              fmt::format("{} has the key {} twice in one object.", what, in_quotes(twice)));
+              fmt::format("{} has the key {} twice in one object.", what, in_quotes(*builder.twice())));
 }
 
 Result<std::string> get_string(const Json& object, std::string_view key, std::string_view what) {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
+#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "base/in_quotes.hpp"
@@ -42,6 +45,28 @@ TEST(Json, ShowsAKeyThatComesTwiceAsTerminalsCan) {
   const auto json = parse_json_unique(R"({"\u001b[2J": 1, "\u001b[2J": 2})", "a.json");
   ASSERT_FALSE(json);
   EXPECT_EQ(json.error().text, "a.json has the key \"\\x1b[2J\" twice in one object.");
+}
+
+TEST(Json, UniqueKeysGiveTheSameTree) {
+  const std::string_view text =
+      R"( {"a": [1, -2, 2.5, [], {}], "b": {"a": {"c": null}, "d": true}, "": "x\u00e9", "e": 18446744073709551615} )";
+  EXPECT_EQ(parse_json_unique(text, "a.json").value(), parse_json(text, "a.json").value());
+  for (const std::string_view scalar : {"1", "\"x\"", "[]", "null", "\xEF\xBB\xBF{}"}) {
+    EXPECT_EQ(parse_json_unique(scalar, "a.json").value(), parse_json(scalar, "a.json").value());
+  }
+  EXPECT_TRUE(parse_json_unique(R"([{"a":1},{"a":2,"b":{"a":3}}])", "a.json"));
+  EXPECT_FALSE(parse_json_unique(R"([{"b":{"a":3,"a":4}}])", "a.json"));
+  EXPECT_EQ(parse_json_unique("{\n\"a\": 1e999}", "a.json").error().text,
+            parse_json("{\n\"a\": 1e999}", "a.json").error().text);
+}
+
+TEST(Json, UniqueKeysTakeLinearTime) {
+  std::string text = "{";
+  for (int i = 0; i < 200'000; ++i) text += fmt::format("\"{}\":{{\"a\":{{}}}},", i);
+  text += "\"last\":1}";
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(parse_json_unique(text, "a.json").value().size(), 200'001u);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));  // it took hours
 }
 
 }  // namespace

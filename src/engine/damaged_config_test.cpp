@@ -84,6 +84,44 @@ TEST(DamagedConfig, FieldsThatChangeTheModelAreKnownOrRefused) {
                  "config.json has no field \"context_window_size\" or \"max_position_embeddings\"");
 }
 
+TEST(DamagedConfig, WhatPublishedConfigsSayWithoutHarmIsTaken) {
+  const auto taken = [](Json fields) {
+    const auto planned = plan("qwen3", k_mlc, with("/model_config", std::move(fields)));
+    return planned ? std::string() : planned.error().text;
+  };
+  EXPECT_EQ(taken({{"hidden_act", "swish"}}), "");
+  EXPECT_EQ(taken({{"rope_scaling", {{"type", "linear"}, {"factor", 1.0}}}}), "");
+  EXPECT_EQ(taken({{"rope_scaling", {{"mrope_section", {11, 11, 10}}}}}), "");
+  EXPECT_EQ(taken({{"layer_types", Json::array_t(3, "full_attention")}}), "");
+  EXPECT_NE(taken({{"rope_scaling", {{"type", "linear"}, {"factor", 2.0}}}}).find("\"linear\" in field"),
+            std::string::npos);
+  EXPECT_NE(taken({{"rope_scaling", {{"type", "linear"}}}}).find("\"linear\" in field"), std::string::npos);
+  EXPECT_NE(
+      taken({{"rope_scaling", {{"mrope_section", {11, 11, 10}}, {"factor", 2}}}}).find("without a type"),
+      std::string::npos);
+}
+
+TEST(DamagedConfig, WhatContradictsItselfIsRefused) {
+  expect_refused("qwen3", k_mlc, with("/model_config", {{"layer_types", {"full_attention"}}}),
+                 "has a list \"layer_types\" of 1 layers, expected 3.");
+  expect_refused("qwen3", k_mlc, with("/model_config", {{"position_embedding_base", 5}}),
+                 "has 5 in field \"position_embedding_base\", but 1000000");
+  expect_refused("qwen3", k_mlc, with("/model_config", {{"vocab_size", 300}}),
+                 "tokenizer.json has 605 tokens, but the model of mlc-chat-config.json embeds only 300.");
+}
+
+TEST(DamagedConfig, ATemplateThatIsNotKnownIsToldWithItsFile) {
+  test::ModelFolder folder = folder_of("qwen36");
+  folder.files["chat_template.jinja"] = "{{ '[INST]' }}";
+  auto files = test::read_model(folder);
+  ASSERT_TRUE(files);
+  const auto head = read_model_head(std::move(*files));
+  ASSERT_TRUE(head) << head.error().text;
+  EXPECT_EQ(head->text.template_problem,
+            "chat_template.jinja: The model's chat template is none that this engine knows. It begins \"{{ "
+            "'[INST]' }}\".");
+}
+
 TEST(DamagedConfig, WhatTheFamilyLeavesOutIsFilledInAsTransformersDoes) {
   const auto share = plan("qwen36", k_hf, without("/text_config/rope_parameters", "partial_rotary_factor"));
   ASSERT_TRUE(share) << share.error().text;
@@ -168,6 +206,12 @@ TEST(DamagedConfig, ATokenizerWithoutTheMarkersOfChatsIsRefused) {
       "qwen3", "tokenizer.json", [](Json& json) { json["added_tokens"] = Json::array(); },
       "tokenizer.json has no added token \"<|im_start|>\", which marks the turns of a chat in the template "
       "qwen3.");
+}
+
+TEST(DamagedConfig, AMergeWithoutItsTokenIsToldWithItsFile) {
+  expect_refused(
+      "qwen3", "tokenizer.json", [](Json& json) { json["model"]["merges"].push_back("q zzz"); },
+      "tokenizer.json: Merge ");
 }
 
 TEST(DamagedConfig, AVocabularyWithoutMergesIsToldWithItsFile) {

@@ -142,6 +142,10 @@ Result<void> EngineImpl::require_ready() const {
 
 Result<void> EngineImpl::begin_chat(std::span<const Message> messages, const GenerateOptions& options) {
   if (auto r = require_ready(); !r) return r;
+  if (model_->text && !model_->text->template_problem.empty()) {
+    return fail(ErrorCode::unsupported,
+                fmt::format("{} Continue plain text instead (--raw).", model_->text->template_problem));
+  }
   if (!model_->text || !model_->text->chat_template) {
     return fail(
         ErrorCode::unsupported,

@@ -136,9 +136,9 @@ void write_tables(gpu::Device& device, const model::Decoder& decoder, const mode
   device.write(state.pages.buffer, 0, as_bytes(pages));
   const std::uint32_t n_rotated = decoder.spec().n_rotated();
   if (n_rotated == 0) return;
-  device.write(
-      state.rope.buffer, 0,
-      as_bytes(kernels::rope_table(decoder.options().context, n_rotated, decoder.spec().rope_theta)));
+  device.write(state.rope.buffer, 0,
+               as_bytes(kernels::rope_table(decoder.options().context, n_rotated, decoder.spec().rope_theta,
+                                            decoder.spec().rope_factors)));
 }
 
 }  // namespace ztvm::engine

@@ -10,18 +10,22 @@
 namespace ztvm::engine {
 namespace {
 
+constexpr std::string_view k_tokenizer = "tokenizer.json";
+
 text::GgufVocab to_text(load::GgufVocabFields fields) {
   text::GgufVocab vocab;
   vocab.model = std::move(fields.model);
   vocab.pre = std::move(fields.pre);
   vocab.tokens = std::move(fields.tokens);
   vocab.merges = std::move(fields.merges);
+  vocab.scores = std::move(fields.scores);
   vocab.token_types = std::move(fields.token_types);
   vocab.bos_id = fields.bos;
   vocab.eos_id = fields.eos;
   vocab.unk_id = fields.unk;
   vocab.pad_id = fields.pad;
   vocab.add_bos = fields.add_bos;
+  vocab.add_space_prefix = fields.add_space_prefix;
   vocab.chat_template = std::move(fields.chat_template);
   return vocab;
 }
@@ -54,21 +58,41 @@ constexpr std::array k_family_templates = {
     FamilyTemplate{"qwen3_5_moe_text", text::TemplateKind::qwen3_5},
 };
 
-Result<std::optional<text::TemplateKind>> choose_template(const TextFiles& files) {
+// The sentences of the vocabulary's own errors name keys of a file that they do not know.
+Error in_file(Error error, std::string_view file) {
+  error.text = fmt::format("{}: {}", file, error.text);
+  return error;
+}
+
+void take_template(std::string_view jinja, std::string_view file, TextParts& parts) {
+  auto detected = text::detect_template(jinja);
+  if (detected) {
+    parts.chat_template = *detected;
+  } else {
+    parts.template_problem = in_file(std::move(detected.error()), file).text;
+  }
+}
+
+Result<void> choose_template(const TextFiles& files, TextParts& parts) {
   std::string jinja(files.chat_template_jinja);
+  std::string_view file = "chat_template.jinja";
   if (files.tokenizer_config_json) {
-    auto config = parse_config(*files.tokenizer_config_json, "tokenizer_config.json");
+    constexpr std::string_view k_config = "tokenizer_config.json";
+    auto config = parse_config(*files.tokenizer_config_json, k_config);
     if (!config) return forward(config);
-    if (jinja.empty()) jinja = template_of(*config);
+    if (jinja.empty()) {
+      jinja = template_of(*config);
+      file = k_config;
+    }
   }
   if (!jinja.empty()) {
-    if (auto detected = text::detect_template(jinja)) return *detected;
-    return std::nullopt;
+    take_template(jinja, file, parts);
+    return {};
   }
   for (const FamilyTemplate& family : k_family_templates) {
-    if (family.model_type == files.model_type) return family.kind;
+    if (family.model_type == files.model_type) parts.chat_template = family.kind;
   }
-  return std::nullopt;
+  return {};
 }
 
 // Ids that a config names as ends: one number, or a list; null is none.
@@ -107,12 +131,6 @@ Result<std::vector<text::TokenId>> config_stop_ids(std::span<const NamedConfig> 
   return ids;
 }
 
-// The sentences of the vocabulary's own errors name keys of a file that they do not know.
-Error in_file(Error error, std::string_view file) {
-  error.text = fmt::format("{}: {}", file, error.text);
-  return error;
-}
-
 Result<void> check_template(const TextParts& parts, std::string_view file) {
   if (!parts.chat_template) return {};
   return text::check_markers(parts.tokenizer, *parts.chat_template, file);
@@ -134,10 +152,7 @@ Result<TextParts> read_text_parts(const load::GgufMetadata& metadata) {
   auto tokenizer = text::Tokenizer::from_gguf(vocab);
   if (!tokenizer) return std::unexpected(in_file(std::move(tokenizer.error()), metadata.file()));
   TextParts parts = {.tokenizer = std::move(*tokenizer), .chat_template = {}, .stop_ids = {}};
-  if (!vocab.chat_template.empty()) {
-    auto detected = text::detect_template(vocab.chat_template);
-    if (detected) parts.chat_template = *detected;
-  }
+  if (!vocab.chat_template.empty()) take_template(vocab.chat_template, metadata.file(), parts);
   if (auto checked = check_template(parts, metadata.file()); !checked) return forward(checked);
   parts.stop_ids = text::stop_ids(parts.tokenizer, parts.chat_template, {});
   return parts;
@@ -145,11 +160,14 @@ Result<TextParts> read_text_parts(const load::GgufMetadata& metadata) {
 
 Result<TextParts> read_text_parts(const TextFiles& files) {
   auto tokenizer = text::Tokenizer::from_json(files.tokenizer_json);
-  if (!tokenizer) return forward(tokenizer);
-  auto chat_template = choose_template(files);
-  if (!chat_template) return forward(chat_template);
-  TextParts parts = {.tokenizer = std::move(*tokenizer), .chat_template = *chat_template, .stop_ids = {}};
-  if (auto checked = check_template(parts, "tokenizer.json"); !checked) return forward(checked);
+  if (!tokenizer) {
+    const bool has_name = tokenizer.error().text.find(k_tokenizer) != std::string::npos;
+    return std::unexpected(has_name ? std::move(tokenizer.error())
+                                    : in_file(std::move(tokenizer.error()), k_tokenizer));
+  }
+  TextParts parts = {.tokenizer = std::move(*tokenizer), .chat_template = {}, .stop_ids = {}};
+  if (auto chosen = choose_template(files, parts); !chosen) return forward(chosen);
+  if (auto checked = check_template(parts, k_tokenizer); !checked) return forward(checked);
   const std::size_t n_ids = std::max(files.n_model_ids, parts.tokenizer.vocab_size());
   auto ends = config_stop_ids(files.configs, n_ids);
   if (!ends) return forward(ends);

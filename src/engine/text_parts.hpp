@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct TextParts {
   text::Tokenizer tokenizer;
   std::optional<text::TemplateKind> chat_template;  // none: the model has none, or one that is not known
   std::vector<std::uint32_t> stop_ids;
+  std::string template_problem =
+      {};  // a sentence on a template that is not known; empty: it is, or there is none
 };
 
 // Errors: those of the vocabulary's metadata and of the tokenizer.

@@ -21,6 +21,8 @@ constexpr std::uint64_t k_config_bytes = 8ull << 20;
 // Asked for at first: most headers of safetensors fit, those of GGUF mostly have a vocabulary.
 constexpr std::uint64_t k_first_safetensors_bytes = 64ull << 10;
 constexpr std::uint64_t k_first_gguf_bytes = 1ull << 20;
+constexpr std::string_view k_rope_factors = "rope_freqs.weight";
+constexpr std::uint64_t k_rope_factors_bytes = 4096;  // of 1024 angles
 constexpr std::string_view k_single_file = "model.safetensors";
 
 }  // namespace
@@ -79,6 +81,10 @@ std::optional<WantedRange> CheckpointReader::wanted() const {
                        .whole = true,
                        .optional = file->next_if_missing.has_value()};
   }
+  if (stage_ == Stage::rope_factors) {
+    const ByteRange& range = files_.checkpoint.find(k_rope_factors)->parts.front().range;
+    return WantedRange{.file = files_.checkpoint.name, .offset = range.offset, .n_bytes = range.n_bytes};
+  }
   const std::string& name =
       stage_ == Stage::gguf_header ? files_.checkpoint.name : files_.checkpoint.files[next_shard_].name;
   return WantedRange{.file = name, .offset = header_.size(), .n_bytes = n_header_bytes_ - header_.size()};
@@ -87,8 +93,9 @@ std::optional<WantedRange> CheckpointReader::wanted() const {
 Result<void> CheckpointReader::supply(Bytes bytes, std::uint64_t n_file_bytes) {
   check(wanted().has_value(), "bytes are supplied only when they are wanted");
   const TextFile* file = text_file(stage_);
-  auto supplied =
-      file != nullptr ? supply_text(*file, bytes, n_file_bytes) : supply_header(bytes, n_file_bytes);
+  auto supplied = stage_ == Stage::rope_factors ? supply_rope_factors(bytes)
+                  : file != nullptr             ? supply_text(*file, bytes, n_file_bytes)
+                                                : supply_header(bytes, n_file_bytes);
   failed_ = !supplied;
   return supplied;
 }
@@ -213,6 +220,22 @@ Result<void> CheckpointReader::supply_gguf(std::uint64_t n_file_bytes) {
   files_.checkpoint = std::move(gguf.checkpoint);
   files_.gguf = std::move(static_cast<GgufHeader&>(gguf));
   header_ = {};
+  const TensorRecord* factors = files_.checkpoint.find(k_rope_factors);
+  const bool is_small =
+      factors != nullptr && factors->dtype == Dtype::f32 && factors->n_bytes() <= k_rope_factors_bytes;
+  stage_ = is_small ? Stage::rope_factors : Stage::done;
+  return {};
+}
+
+Result<void> CheckpointReader::supply_rope_factors(Bytes bytes) {
+  const WantedRange range = *wanted();
+  if (bytes.size() != range.n_bytes) {
+    return fail(ErrorCode::io, fmt::format("{} gives {} bytes at offset {}, expected {}.", range.file,
+                                           bytes.size(), range.offset, range.n_bytes));
+  }
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof(float)) {
+    files_.rope_factors.push_back(load_as<float>(bytes, at));
+  }
   stage_ = Stage::done;
   return {};
 }

@@ -1,6 +1,6 @@
 #pragma once
 // Reads what a model's files say about themselves, pulling one range after another: a .gguf, or a folder of MLC or
-// safetensors files. No weights are read, and nothing but headers and configs is held.
+// safetensors files. No weights are read, and nothing but headers, configs and the factors of RoPE is held.
 //
 //   while (const auto range = reader.wanted()) {
 //     read it, then reader.supply(bytes, n_file_bytes), or reader.supply_missing() when there is no such file;
@@ -40,6 +40,7 @@ class CheckpointReader {
   // What is asked for, in this order; a missing optional file may lead elsewhere.
   enum class Stage : std::uint8_t {
     gguf_header,
+    rope_factors,
     mlc_chat_config,
     ndarray_cache,
     tensor_cache,
@@ -60,6 +61,7 @@ class CheckpointReader {
   Result<void> take_text(std::string_view text, std::string_view file);
   Result<void> supply_header(Bytes bytes, std::uint64_t n_file_bytes);
   Result<void> supply_gguf(std::uint64_t n_file_bytes);
+  Result<void> supply_rope_factors(Bytes bytes);
   Result<void> supply_safetensors(std::uint64_t n_file_bytes);
   Result<void> finish_safetensors();
   void name_shards(std::vector<std::string> names);

@@ -137,6 +137,23 @@ Result<std::optional<std::vector<std::string>>> GgufMetadata::find_strings(std::
   return strings;
 }
 
+Result<std::optional<std::vector<float>>> GgufMetadata::find_floats(std::string_view key) const {
+  const Entry* entry = find(key);
+  if (entry == nullptr) return std::nullopt;
+  const Array array = entry->type == GgufType::array ? array_at(entry->offset) : Array{};
+  if (array.type != GgufType::f32 && array.type != GgufType::f64) {
+    return wrong_type(*entry, "an array of floats");
+  }
+  std::vector<float> values;
+  values.reserve(static_cast<std::size_t>(array.count));
+  for (std::size_t i = 0; i < array.count; ++i) {
+    values.push_back(array.type == GgufType::f32
+                         ? load_as<float>(bytes_, array.offset + 4 * i)
+                         : static_cast<float>(load_as<double>(bytes_, array.offset + 8 * i)));
+  }
+  return values;
+}
+
 Result<std::optional<std::vector<std::int64_t>>> GgufMetadata::find_ints(std::string_view key) const {
   const Entry* entry = find(key);
   if (entry == nullptr) return std::nullopt;

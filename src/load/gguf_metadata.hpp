@@ -60,6 +60,7 @@ class GgufMetadata {
   Result<std::optional<std::string>> find_string(std::string_view key) const;
   Result<std::optional<std::vector<std::string>>> find_strings(std::string_view key) const;
   Result<std::optional<std::vector<std::int64_t>>> find_ints(std::string_view key) const;
+  Result<std::optional<std::vector<float>>> find_floats(std::string_view key) const;
 
   // Elements of the array `key`; nothing when there is none.
   std::optional<std::uint64_t> array_length(std::string_view key) const;

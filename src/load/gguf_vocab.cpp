@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 
 #include "base/in_quotes.hpp"
@@ -66,6 +67,22 @@ Result<std::vector<std::string>> read_merges(const GgufMetadata& metadata) {
   return merges;
 }
 
+Result<std::vector<float>> read_scores(const GgufMetadata& metadata, std::size_t vocab) {
+  constexpr std::string_view k_key = "tokenizer.ggml.scores";
+  auto found = metadata.find_floats(k_key);
+  if (!found) return forward(found);
+  std::vector<float> scores = std::move(*found).value_or(std::vector<float>());
+  if (!scores.empty() && scores.size() != vocab) {
+    return broken(metadata, k_key, fmt::format("{} elements for {} tokens", scores.size(), vocab));
+  }
+  const auto odd = std::ranges::find_if(scores, [](float score) { return std::isnan(score); });
+  if (odd != scores.end()) {
+    return broken(metadata, k_key,
+                  fmt::format("a score for token {} that is not a number", odd - scores.begin()));
+  }
+  return scores;
+}
+
 Result<void> read_special_ids(const GgufMetadata& metadata, GgufVocabFields& vocab) {
   const std::pair<std::string_view, std::optional<std::uint32_t>*> k_ids[] = {
       {"tokenizer.ggml.bos_token_id", &vocab.bos},
@@ -102,6 +119,9 @@ Result<GgufVocabFields> read_gguf_vocab(const GgufMetadata& metadata) {
   auto merges = read_merges(metadata);
   if (!merges) return forward(merges);
   vocab.merges = std::move(*merges);
+  auto scores = read_scores(metadata, vocab.tokens.size());
+  if (!scores) return forward(scores);
+  vocab.scores = std::move(*scores);
 
   if (auto ids = read_special_ids(metadata, vocab); !ids) return forward(ids);
   auto add_bos = metadata.find_bool("tokenizer.ggml.add_bos_token");
@@ -111,6 +131,9 @@ Result<GgufVocabFields> read_gguf_vocab(const GgufMetadata& metadata) {
   if (vocab.add_bos && !vocab.bos) {
     return broken(metadata, "tokenizer.ggml.add_bos_token", "the value true, but there is no bos_token_id");
   }
+  auto add_space_prefix = metadata.find_bool("tokenizer.ggml.add_space_prefix");
+  if (!add_space_prefix) return forward(add_space_prefix);
+  vocab.add_space_prefix = add_space_prefix->value_or(true);
   auto chat_template = metadata.find_string("tokenizer.chat_template");
   if (!chat_template) return forward(chat_template);
   vocab.chat_template = std::move(*chat_template).value_or("");

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "load/checkpoint.hpp"
 #include "load/gguf.hpp"
@@ -26,6 +27,8 @@ struct ModelFiles {
   CheckpointKind kind = CheckpointKind::gguf;
   Checkpoint checkpoint;
   std::optional<GgufHeader> gguf;  // of a .gguf
+  // Values of a .gguf's tensor rope_freqs.weight, which say how positions are rotated; empty: it has none.
+  std::vector<float> rope_factors;
   ModelTexts texts;
 };
 

@@ -3,15 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
+#include "base/bfloat.hpp"
+#include "base/half.hpp"
 #include "base/in_quotes.hpp"
 #include "load/transform.hpp"
 
 namespace ztvm::load {
 namespace {
 
+constexpr float k_max_half = 65504.0f;
 constexpr std::uint64_t k_max_unit_bytes = 256ull << 20;  // one head that must be in memory at once
 
 std::uint64_t rows_of(const UploadRequest& request) { return request.flatten ? 1 : request.tensor->n_rows(); }
@@ -147,11 +151,38 @@ RowSource row_source(const UploadStep& step, std::span<const Bytes> sources, std
           .biases = row_of(2)};
 }
 
+// Whether each number is one that an f16 can hold.
+bool are_halves(Bytes numbers, Dtype dtype) {
+  const std::size_t number_bytes = info(dtype).block_bytes;
+  for (std::size_t at = 0; at + number_bytes <= numbers.size(); at += number_bytes) {
+    const float value = dtype == Dtype::f32    ? load_as<float>(numbers, at)
+                        : dtype == Dtype::bf16 ? bfloat_to_float(load_as<std::uint16_t>(numbers, at))
+                                               : half_to_float(load_as<std::uint16_t>(numbers, at));
+    if (!(std::abs(value) <= k_max_half)) return false;
+  }
+  return true;
+}
+
+// The part of a row that convert_row() refuses: its values, its scales, or what is added to them.
+std::size_t refused_part(const UploadStep& step, const RowSource& row) {
+  if (step.sources.size() < 3 || !are_halves(row.scales, row.scale_dtype)) {
+    return std::min<std::size_t>(1, step.sources.size() - 1);
+  }
+  return are_halves(row.biases, row.bias_dtype) ? 1 : 2;
+}
+
+// "lm_head.biases" for part 2 of "lm_head.weight": the name that MLX's files give a part.
+std::string name_of(const UploadStep& step, std::size_t part) {
+  constexpr std::string_view k_weight = "weight";
+  if (step.sources.size() < 3 || part == 0 || !step.tensor.ends_with(k_weight)) return step.tensor;
+  return step.tensor.substr(0, step.tensor.size() - k_weight.size()) + (part == 1 ? "scales" : "biases");
+}
+
 // The sentence on a row that convert_row() refuses.
-std::string not_finite(const UploadStep& step, std::uint64_t row, std::span<const CheckpointFile> files) {
-  const std::size_t scales_part = std::min<std::size_t>(1, step.sources.size() - 1);
+std::string not_finite(const UploadStep& step, std::uint64_t row, std::size_t part,
+                       std::span<const CheckpointFile> files) {
   const std::string in_file =
-      fmt::format("Tensor {} in {}", in_quotes(step.tensor), files[step.sources[scales_part].file].name);
+      fmt::format("Tensor {} in {}", in_quotes(name_of(step, part)), files[step.sources[part].file].name);
   if (step.flatten) return fmt::format("{} has a value that is infinite or not a number.", in_file);
   if (is_plain(step.dtype)) {
     return fmt::format("{} has a value in row {} that is infinite or not a number.", in_file, row);
@@ -205,11 +236,13 @@ Result<void> apply(const UploadStep& step, std::span<const Bytes> sources,
     if (const std::uint32_t head_dim = step.unpermute_head_dim; head_dim != 0) {
       target = row / head_dim * head_dim + unpermuted_row(row % head_dim, head_dim);
     }
-    const bool converted = convert_row(row_source(step, sources, row), step.layout.kind,
+    const RowSource source = row_source(step, sources, row);
+    const bool converted = convert_row(source, step.layout.kind,
                                        MutableBytes(out.words).subspan(target * words_bytes, words_bytes),
                                        MutableBytes(out.scales).subspan(target * scales_bytes, scales_bytes));
     if (converted) continue;
-    return fail(ErrorCode::corrupt_file, not_finite(step, step.first_row + row, files));
+    return fail(ErrorCode::corrupt_file,
+                not_finite(step, step.first_row + row, refused_part(step, source), files));
   }
   return {};
 }

@@ -148,5 +148,36 @@ TEST(UploadPlan, DamagedScaleNamesTensorAndRow) {
   EXPECT_NE(applied.error().text.find("Tensor \"w\" in x.gguf has a scale in row 2"), std::string::npos);
 }
 
+// Scales and biases of an MLX matrix, each in a file of its own.
+TEST(UploadPlan, DamagedPartNamesItselfAndItsFile) {
+  constexpr std::uint64_t k_words = 2 * 32;
+  Checkpoint file;
+  file.files = {{.name = "words"}, {.name = "scales"}, {.name = "biases"}};
+  TensorRecord tensor;
+  tensor.name = "lm_head.weight";
+  tensor.dtype = Dtype::affine;
+  tensor.bits = 4;
+  tensor.group = 64;
+  tensor.shape = {2, 64};
+  tensor.parts = {{.file = 0, .range = {.offset = 0, .n_bytes = k_words}, .dtype = Dtype::affine},
+                  {.file = 1, .range = {.offset = 0, .n_bytes = 4}, .dtype = Dtype::bf16},
+                  {.file = 2, .range = {.offset = 0, .n_bytes = 4}, .dtype = Dtype::bf16}};
+  const UploadRequest requests[] = {{.tensor = &tensor, .targets = {rows_at(0, 0, 2)}}};
+  const auto steps = plan_uploads(requests, file);
+  ASSERT_TRUE(steps) << steps.error().text;
+  const auto refused = [&](const std::string& scales, const std::string& biases) {
+    const std::string words(k_words, '\x33');
+    const Bytes sources[] = {as_bytes(words), as_bytes(scales), as_bytes(biases)};
+    QuantisedRows out;
+    const auto applied = apply(steps->front(), sources, file.files, out);
+    return applied ? std::string() : applied.error().text.substr(0, applied.error().text.find(" that"));
+  };
+  const std::string one("\x80\x3f\x80\x3f", 4);
+  const std::string odd("\x80\x3f\xc0\x7f", 4);  // the second is not a number
+  EXPECT_EQ(refused(one, one), "");
+  EXPECT_EQ(refused(odd, one), "Tensor \"lm_head.scales\" in scales has a scale in row 1");
+  EXPECT_EQ(refused(one, odd), "Tensor \"lm_head.biases\" in biases has a scale in row 1");
+}
+
 }  // namespace
 }  // namespace ztvm::load

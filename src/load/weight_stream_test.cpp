@@ -133,6 +133,18 @@ TEST_F(WeightStreamOfPhi3, AVectorThatMayBeZeroIsKept) {
   EXPECT_FALSE(test::read_weights(folder_, checkpoint_, plan_uploads({&request, 1}, checkpoint_).value()));
 }
 
+TEST_F(WeightStreamOfPhi3, AVectorThatIsMostlyZeroIsRefused) {
+  const TensorRecord& norm = *checkpoint_.find("transformer.norm.weight");
+  const std::uint64_t n_values = norm.n_bytes() / 2;
+  ASSERT_GE(n_values, 64u);
+  fill(norm.parts[0], n_values / 2 * 2, '\0');
+  EXPECT_TRUE(test::read_weights(folder_, checkpoint_, all_steps(checkpoint_)));
+  fill(norm.parts[0], (n_values / 2 + 1) * 2, '\0');
+  EXPECT_EQ(refusal(),
+            "Tensor \"transformer.norm.weight\" in " + checkpoint_.file_of(norm) +
+                " has more zeros than a vector of weights can have; it was not downloaded completely.");
+}
+
 TEST_F(WeightStreamOfPhi3, AValueThatIsNoNumberIsToldWithItsTensor) {
   const TensorRecord& norm = *checkpoint_.find("transformer.norm.weight");
   fill(norm.parts[0], 2, '\x7E');  // an f16 that is not a number

@@ -20,6 +20,21 @@ std::string_view name_of_part(std::size_t part, std::size_t n_parts) {
   return n_parts == 1 ? "values" : k_names[part];
 }
 
+// Most of a vector's values are zero, or those of a whole page of the disk are.
+bool has_vector_hole(const UploadStep& step, Bytes values) {
+  const std::size_t value_bytes = info(step.dtype).block_bytes;
+  const std::size_t n_values = values.size() / value_bytes;
+  std::size_t n_zero = 0;
+  std::size_t n_in_a_row = 0;
+  for (std::size_t i = 0; i < n_values; ++i) {
+    const bool is_zero = is_all_zero(values.subspan(i * value_bytes, value_bytes));
+    n_zero += is_zero ? 1 : 0;
+    n_in_a_row = is_zero ? n_in_a_row + 1 : 0;
+    if (n_in_a_row * value_bytes >= ZeroHoles::k_hole_bytes) return true;
+  }
+  return n_values >= ZeroWatch::k_vector_values && 2 * n_zero > n_values;
+}
+
 }  // namespace
 
 ZeroWatch::ZeroWatch(std::span<const UploadStep> steps) {
@@ -48,7 +63,13 @@ Result<void> ZeroWatch::see(std::size_t index, const UploadStep& step, std::span
                             in_quotes(step.tensor), state.n_zero_bytes[part],
                             name_of_part(part, sources.size()), files[step.sources[part].file].name));
   }
-  if (step.flatten) return {};
+  if (step.flatten) {
+    if (step.may_be_zero || !is_plain(step.dtype) || !has_vector_hole(step, sources.front())) return {};
+    return fail(ErrorCode::corrupt_file,
+                fmt::format("Tensor {} in {} has more zeros than a vector of weights can have; it was not "
+                            "downloaded completely.",
+                            in_quotes(step.tensor), files[step.sources.front().file].name));
+  }
   holes_.see(step, sources);
   if (is_last) holes_.end_tensor();
   const ZeroHoles::Hole& hole = holes_.hole();

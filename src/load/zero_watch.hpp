@@ -4,7 +4,8 @@
 // Rule: a tensor is refused when all bytes of its words, its scales or its biases are zero once the last of them was
 // read, and when its words have a hole (ZeroHoles). No trained matrix is all zero or has one level only, nor has a norm
 // whose weights are all zero: files store what the channel is multiplied with, 1 + w where training has w.
-// Vectors that are added, or of which an exponential is taken, may be zero (UploadStep::may_be_zero).
+// Nor has a norm zeros for more than half of its weights, if they are k_vector_values or more, or 4096 zero bytes one
+// after another; it is refused, too. Vectors that are added, or of which an exponential is taken, may be zero (UploadStep::may_be_zero).
 #include <array>
 #include <cstdint>
 #include <span>
@@ -17,6 +18,8 @@ namespace ztvm::load {
 
 class ZeroWatch {
  public:
+  static constexpr std::size_t k_vector_values = 64;
+
   // `steps` are all that will be supplied, in this order.
   explicit ZeroWatch(std::span<const UploadStep> steps);
 

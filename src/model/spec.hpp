@@ -59,7 +59,8 @@ struct ModelSpec {
   std::uint32_t max_context = 0;  // positions the model was trained for
   float rms_eps = 0.0f;
   double rope_theta = 0.0;
-  bool tied_head = false;  // the head is the embedding
+  std::vector<float> rope_factors;  // [n_rotated / 2], each divides its frequency; empty: all are 1
+  bool tied_head = false;           // the head is the embedding
   std::vector<LayerSpec> layers;
 
   // Elements of a head that RoPE rotates, the same in all attention layers; 0 when there are none.

@@ -43,6 +43,11 @@ constexpr std::array k_templates = {
                  k_phi3_markers},
     TemplateInfo{
         TemplateKind::qwen3, "qwen3", render_qwen3, {"<|im_end|>", "<|endoftext|>"}, k_chatml_markers},
+    TemplateInfo{TemplateKind::qwen3_instruct,
+                 "qwen3-instruct",
+                 render_qwen3,
+                 {"<|im_end|>", "<|endoftext|>"},
+                 k_chatml_markers},
     TemplateInfo{
         TemplateKind::qwen3_5, "qwen3.5", render_qwen3_5, {"<|im_end|>", "<|endoftext|>"}, k_chatml_markers},
     TemplateInfo{TemplateKind::llama3_simple,
@@ -88,6 +93,11 @@ Result<TemplateKind> detect_template(std::string_view jinja) {
     if (has("named SmolLM")) return TemplateKind::smollm2;
     if (has("<function=")) return TemplateKind::qwen3_5;
     if (has("<tool_call>") && has("enable_thinking")) return TemplateKind::qwen3;
+    // A system message of its own, as Qwen 2.5 has one, or a thought that it opens is another template's.
+    const bool is_plain = !has("<think>") && !has("reasoning_content") && !has("You are");
+    if (has("<tools>") && has("<tool_call>") && has("<tool_response>") && is_plain) {
+      return TemplateKind::qwen3_instruct;
+    }
     if (!has("You are") && !has("tool")) return TemplateKind::chatml;
   }
   return fail(ErrorCode::unsupported,

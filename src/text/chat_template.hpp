@@ -22,6 +22,7 @@ enum class TemplateKind : std::uint8_t {
   phi_3_mini_4k,
   phi_3_5_mini,
   qwen3,
+  qwen3_instruct,  // of 2507: qwen3 without thinking
   qwen3_5,
   llama3_simple,
   llama_3_1_instruct,

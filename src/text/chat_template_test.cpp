@@ -58,6 +58,31 @@ TEST(ChatTemplate, DetectsTheVendorsTemplates) {
   EXPECT_FALSE(detect_template("{{ '[INST] ' + messages[0].content + ' [/INST]' }}"));
 }
 
+// The template of Qwen3-4B-Instruct-2507 in its essentials.
+constexpr std::string_view k_instruct_2507 =
+    "{%- if tools %}{{- '<|im_start|>system\\n' }}{{- \"# Tools ... <tools>\" }}{{- \"</tools> <tool_call>\" "
+    "}}{%- endif %}"
+    "{%- for message in messages %}{%- if message.role == \"assistant\" %}{{- '<|im_start|>' + message.role "
+    "+ '\\n' + "
+    "content }}{%- elif message.role == \"tool\" %}{{- '\\n<tool_response>\\n' }}{%- endif %}{%- endfor %}";
+
+TEST(ChatTemplate, KnowsQwen3WithoutThinking) {
+  EXPECT_EQ(detect_template(k_instruct_2507).value(), TemplateKind::qwen3_instruct);
+  for (const std::string_view other : {"You are Qwen.", "<think>", "reasoning_content"}) {
+    EXPECT_FALSE(detect_template(std::string(k_instruct_2507) + std::string(other))) << other;
+  }
+  ChatRequest request = chat(R"([{"role":"system","content":"S"},{"role":"user","content":"A"},
+                                 {"role":"assistant","content":"<think>t</think>B"},{"role":"user","content":"C"}])");
+  request.enable_thinking = false;
+  EXPECT_EQ(join(render_chat(TemplateKind::qwen3_instruct, request).value()),
+            "<|im_start|>system\nS<|im_end|>\n<|im_start|>user\nA<|im_end|>\n<|im_start|>assistant\n"
+            "<think>t</think>B<|im_end|>\n<|im_start|>user\nC<|im_end|>\n<|im_start|>assistant\n");
+  request.messages.push_back({{"role", "assistant"}, {"content", "D"}});
+  request.add_generation_prompt = false;
+  const std::string text = join(render_chat(TemplateKind::qwen3_instruct, request).value());
+  EXPECT_TRUE(text.ends_with("C<|im_end|>\n<|im_start|>assistant\nD<|im_end|>\n")) << text;
+}
+
 std::size_t count_added(const Tokenizer& tokenizer, const Ids& ids) {
   return static_cast<std::size_t>(
       std::ranges::count_if(ids, [&](TokenId id) { return tokenizer.is_added(id); }));

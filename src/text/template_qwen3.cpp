@@ -1,4 +1,5 @@
-// Qwen 3's template: ChatML with tools as JSON and reasoning kept only since the last question.
+// Qwen 3's template: ChatML with tools as JSON and reasoning kept only since the last question. That of the instruct models
+// of 2507 knows no reasoning: an assistant's message is its content.
 #include "text/python_text.hpp"
 #include "text/template_writer.hpp"
 
@@ -89,11 +90,18 @@ Result<void> write_tool_calls(const MessageView& message, bool has_content, Segm
   return {};
 }
 
-Result<void> write_assistant(const MessageView& message, bool is_current, bool is_last, SegmentWriter& out) {
-  Result<Answer> answer = split_answer(message);
+Result<Answer> plain_answer(const MessageView& message) {
+  Result<std::string> content = message.string_field("content");
+  if (!content) return forward(content);
+  return Answer{.reasoning = {}, .content = *std::move(content)};
+}
+
+Result<void> write_assistant(const MessageView& message, bool thinks, bool is_current, bool is_last,
+                             SegmentWriter& out) {
+  Result<Answer> answer = thinks ? split_answer(message) : plain_answer(message);
   if (!answer) return forward(answer);
   out.control("<|im_start|>assistant\n");
-  if (is_current && (is_last || !answer->reasoning.empty())) {
+  if (thinks && is_current && (is_last || !answer->reasoning.empty())) {
     out.control("<think>\n").content(strip_leading_newlines(strip_trailing_newlines(answer->reasoning)));
     out.control("\n</think>\n\n").content(strip_leading_newlines(answer->content));
   } else {
@@ -127,6 +135,7 @@ Result<void> write_plain_message(const MessageView& message, SegmentWriter& out)
 Result<void> render_qwen3(TemplateKind kind, Messages messages, const ChatRequest& request,
                           SegmentWriter& out) {
   if (messages.empty()) return refuse_chat(kind, "There are none.");
+  const bool thinks = kind == TemplateKind::qwen3;
   if (Result<void> written = write_system(messages, request.tools, out); !written) return written;
   Result<std::size_t> last_query = find_last_query(messages);
   if (!last_query) return forward(last_query);
@@ -136,7 +145,7 @@ Result<void> render_qwen3(TemplateKind kind, Messages messages, const ChatReques
     if (role == "user" || (role == "system" && i > 0)) {
       written = write_plain_message(messages[i], out);
     } else if (role == "assistant") {
-      written = write_assistant(messages[i], i > *last_query, i + 1 == messages.size(), out);
+      written = write_assistant(messages[i], thinks, i > *last_query, i + 1 == messages.size(), out);
     } else if (role == "tool") {
       written = write_tool_result(messages, i, out);
     }
@@ -144,7 +153,7 @@ Result<void> render_qwen3(TemplateKind kind, Messages messages, const ChatReques
   }
   if (!request.add_generation_prompt) return {};
   out.control("<|im_start|>assistant\n");
-  if (request.enable_thinking == false) out.control("<think>\n\n</think>\n\n");
+  if (thinks && request.enable_thinking == false) out.control("<think>\n\n</think>\n\n");
   return {};
 }
 

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <map>
+#include <string>
 #include <utility>
 
 #include "base/in_quotes.hpp"
@@ -153,9 +155,21 @@ Result<std::vector<AddedToken>> parse_added_tokens(const Json& root) {
   if (list.is_null()) return tokens;
   if (!list.is_array())
     return fail(ErrorCode::corrupt_file, "In tokenizer.json \"added_tokens\" is no array.");
+  std::map<std::string, TokenId> ids;
+  std::map<TokenId, std::string> contents;
   for (const Json& entry : list) {
     Result<AddedToken> token = parse_added_token(entry);
     if (!token) return forward(token);
+    if (const auto [known, is_new] = ids.emplace(token->content, token->id); !is_new) {
+      return fail(ErrorCode::corrupt_file,
+                  fmt::format("tokenizer.json has the added token {} twice, with the ids {} and {}.",
+                              in_quotes(token->content), known->second, token->id));
+    }
+    if (const auto [known, is_new] = contents.emplace(token->id, token->content); !is_new) {
+      return fail(ErrorCode::corrupt_file,
+                  fmt::format("tokenizer.json gives the id {} to two added tokens, {} and {}.", token->id,
+                              in_quotes(known->second), in_quotes(token->content)));
+    }
     tokens.push_back(*std::move(token));
   }
   return tokens;

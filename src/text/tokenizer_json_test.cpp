@@ -1,6 +1,9 @@
 // What a tokenizer.json may say and may not, on a vocabulary of a few characters.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <string>
+
 #include "support/tokenizer_data.hpp"
 #include "text/tokenizer.hpp"
 
@@ -122,6 +125,35 @@ TEST(TokenizerJson, RefusesWhatContradictsItself) {
             "below 2^63.");
   EXPECT_EQ(refused([](Json& j) { j["model"]["byte_fallback"] = true; }),
             "The byte-level vocabulary has byte_fallback but no token for byte 0.");
+}
+
+TEST(TokenizerJson, RefusesWhatItHasTwice) {
+  EXPECT_EQ(refused([](Json& j) { j["added_tokens"].push_back({{"id", 6}, {"content", "<e>"}}); }),
+            "tokenizer.json has the added token \"<e>\" twice, with the ids 5 and 6.");
+  EXPECT_EQ(refused([](Json& j) { j["added_tokens"].push_back({{"id", 5}, {"content", "<f>"}}); }),
+            "tokenizer.json gives the id 5 to two added tokens, \"<e>\" and \"<f>\".");
+  const auto refused_text = [](std::string_view from, std::string_view to) {
+    std::string text = small_json().dump();
+    text.replace(text.find(from), from.size(), to);
+    const Result<Tokenizer> tokenizer = Tokenizer::from_json(text);
+    return tokenizer ? std::string("accepted") : tokenizer.error().text;
+  };
+  EXPECT_EQ(refused_text("\"ab\":3", "\"ab\":3,\"ab\":9"),
+            "tokenizer.json: The vocabulary has the token \"ab\" twice.");
+  EXPECT_EQ(refused_text("\"model\":", "\"decoder\":{},\"model\":"),
+            "tokenizer.json: An object has the key \"decoder\" twice.");
+  EXPECT_EQ(refused_text("\"merges\":", "\"merges\":[],\"merges\":"),
+            "tokenizer.json: An object has the key \"merges\" twice.");
+}
+
+TEST(TokenizerJson, ReadsAWideObjectInLinearTime) {
+  std::string text = small_json().dump();
+  std::string wide = "\"decoder\":{";
+  for (int i = 0; i < 100'000; ++i) wide += "\"" + std::to_string(i) + "\":{\"a\":{}},";
+  text.replace(text.find("\"decoder\":{"), std::string("\"decoder\":{").size(), wide);
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_TRUE(Tokenizer::from_json(text));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
 TEST(TokenizerJson, RefusesDeepNestingWithoutRecursion) {

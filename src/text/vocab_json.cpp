@@ -8,81 +8,115 @@
 #include <utility>
 
 #include "base/in_quotes.hpp"
+#include "base/json_builder.hpp"
 
 namespace ztvm::text {
 namespace {
 
-using Event = Json::parse_event_t;
-
-// The parser's callback: takes the entries of model.vocab and model.merges and tells the parser to drop them.
-// Depths: keys of the file 1, keys of the model 2, entries of its vocabulary and merges 3, tokens of a
-// pair 4.
-class Collector {
+// Takes the entries of model.vocab and model.merges as they come; all else becomes the tree. Open containers around the
+// parser's position: 1 within the file's object, 2 within the model, 3 within its vocabulary or merges.
+class Collector : public JsonBuilder {
  public:
   explicit Collector(VocabJson& result) : result_(result) {}
 
-  bool operator()(int depth, Event event, Json& parsed) {
-    if (event == Event::key && depth == 1) top_key_ = parsed.get<std::string>();
-    if (event == Event::key && depth == 2) model_key_ = parsed.get<std::string>();
-    if (depth > k_max_json_depth) refuse(fmt::format("It nests deeper than {} levels.", k_max_json_depth));
-    if (error_) return false;  // nothing more is wanted
-    if (depth < 3 || top_key_ != "model") return true;
-    if (model_key_ == "vocab") return take_vocab(event, parsed);
-    if (model_key_ == "merges") return take_merge(depth, event, parsed);
+  std::optional<Error>& error() { return error_; }
+
+  bool null() override { return is_inside() ? refuse_value() : JsonBuilder::null(); }
+  bool boolean(bool value) override { return is_inside() ? refuse_value() : JsonBuilder::boolean(value); }
+  bool number_float(Json::number_float_t value, const std::string& text) override {
+    return is_inside() ? refuse_value() : JsonBuilder::number_float(value, text);
+  }
+  bool number_integer(Json::number_integer_t value) override {
+    if (is_in("vocab")) return add_token(value);
+    return is_inside() ? refuse_value() : JsonBuilder::number_integer(value);
+  }
+  bool number_unsigned(Json::number_unsigned_t value) override {
+    if (!is_in("vocab")) return is_inside() ? refuse_value() : JsonBuilder::number_unsigned(value);
+    if (value <= k_max_token_id) return add_token(static_cast<std::int64_t>(value));
+    return refuse(fmt::format("The vocabulary gives token {} the id {}, expected 0 to {}.", in_quotes(token_),
+                              value, k_max_token_id));
+  }
+  bool string(std::string& value) override {
+    if (!is_inside()) return JsonBuilder::string(value);
+    if (is_in("vocab")) return refuse_value();
+    if (is_in_pair_) {
+      pair_.push_back(std::move(value));
+      return true;
+    }
+    Result<MergePair> pair = split_merge(value);
+    if (!pair) return refuse(std::move(pair.error().text));
+    result_.merges.push_back(*std::move(pair));
+    return true;
+  }
+  bool key(std::string& name) override {
+    if (depth() == 1) {
+      top_key_ = name;
+      model_key_.clear();
+    } else if (depth() == 2) {
+      model_key_ = name;
+    } else if (is_in("vocab")) {
+      token_ = std::move(name);
+      return true;
+    }
+    JsonBuilder::key(name);
+    if (!twice()) return true;
+    return refuse(fmt::format("An object has the key {} twice.", in_quotes(*twice())));
+  }
+  bool start_object(std::size_t n_elements) override {
+    return is_inside() ? refuse_value() : is_shallow() && JsonBuilder::start_object(n_elements);
+  }
+  bool start_array(std::size_t n_elements) override {
+    if (!is_inside()) return is_shallow() && JsonBuilder::start_array(n_elements);
+    if (is_in("vocab") || is_in_pair_) return refuse_value();
+    is_in_pair_ = true;
+    pair_.clear();
+    return true;
+  }
+  bool end_array() override {
+    if (!is_in_pair_) return JsonBuilder::end_array();
+    is_in_pair_ = false;
+    if (pair_.size() != 2) return refuse_value();
+    result_.merges.emplace_back(std::move(pair_[0]), std::move(pair_[1]));
     return true;
   }
 
-  std::optional<Error>& error() { return error_; }
-
  private:
-  bool take_vocab(Event event, Json& parsed) {
-    if (event == Event::key) {
-      token_ = parsed.get<std::string>();
-      return false;
-    }
-    if (event != Event::value || !parsed.is_number_integer()) {
-      refuse(fmt::format("model.vocab gives the token {} no integer as its id.", in_quotes(token_)));
-      return true;
-    }
-    if (parsed.is_number_unsigned() && parsed.get<std::uint64_t>() > k_max_token_id) {
-      refuse(fmt::format("The vocabulary gives token \"{}\" the id {}, expected 0 to {}.", token_,
-                         parsed.dump(), k_max_token_id));
-      return true;
-    }
-    Result<void> added = result_.vocab.add(token_, parsed.get<std::int64_t>());
-    if (!added) error_ = std::move(added.error());
-    return true;  // the parser drops it with its key
+  bool is_in(std::string_view part) const {
+    return depth() == 3 && top_key_ == "model" && model_key_ == part;
+  }
+  bool is_inside() const { return is_in("vocab") || is_in("merges"); }
+  bool is_shallow() {
+    return depth() < k_max_json_depth ||
+           refuse(fmt::format("It nests deeper than {} levels.", k_max_json_depth));
   }
 
-  bool take_merge(int depth, Event event, Json& parsed) {
-    if (depth == 3 && event == Event::value && parsed.is_string()) {
-      Result<MergePair> pair = split_merge(parsed.get_ref<const std::string&>());
-      if (pair) {
-        result_.merges.push_back(*std::move(pair));
-      } else {
-        error_ = std::move(pair.error());
-      }
-    } else if (depth == 4 && event == Event::value && parsed.is_string()) {
-      pair_.push_back(std::move(parsed.get_ref<std::string&>()));
-    } else if (depth == 3 && event == Event::array_start) {
-      pair_.clear();
-      return true;
-    } else if (depth == 3 && event == Event::array_end && pair_.size() == 2) {
-      result_.merges.emplace_back(std::move(pair_[0]), std::move(pair_[1]));
-    } else {
-      refuse(fmt::format("Entry {} of model.merges is neither \"left right\" nor a pair of strings.",
-                         result_.merges.size()));
+  bool add_token(std::int64_t id) {
+    if (result_.vocab.find(token_)) {
+      return refuse(fmt::format("The vocabulary has the token {} twice.", in_quotes(token_)));
     }
-    return false;
+    Result<void> added = result_.vocab.add(token_, id);
+    return added || refuse(std::move(added.error().text));
   }
 
-  void refuse(std::string text) { error_ = Error{.code = ErrorCode::corrupt_file, .text = std::move(text)}; }
+  bool refuse_value() {
+    if (is_in("vocab")) {
+      return refuse(fmt::format("model.vocab gives the token {} no integer as its id.", in_quotes(token_)));
+    }
+    return refuse(fmt::format("Entry {} of model.merges is neither \"left right\" nor a pair of strings.",
+                              result_.merges.size()));
+  }
+
+  bool refuse(std::string text) {
+    error_ = Error{.code = ErrorCode::corrupt_file, .text = std::move(text)};
+    return false;  // nothing more is wanted
+  }
 
   VocabJson& result_;
   std::string top_key_;
   std::string model_key_;
   std::string token_;
   std::vector<std::string> pair_;
+  bool is_in_pair_ = false;
   std::optional<Error> error_;
 };
 
@@ -91,19 +125,17 @@ class Collector {
 Result<VocabJson> parse_vocab_json(std::string_view json, std::string_view what) {
   VocabJson result;
   Collector collector(result);
-  const Json::parser_callback_t callback = [&](int depth, Event event, Json& parsed) {
-    return collector(depth, event, parsed);
-  };
-  result.rest = Json::parse(json, callback, false);
+  const bool is_json = Json::sax_parse(json, &collector);
   if (collector.error()) {
     collector.error()->text = fmt::format("{}: {}", what, collector.error()->text);
     return std::unexpected<Error>(*std::move(collector.error()));
   }
-  if (result.rest.is_discarded()) {
+  if (!is_json) {
     Result<Json> refused = parse_json(json, what);  // words the error
     return refused ? fail(ErrorCode::corrupt_file, fmt::format("{} is not valid JSON.", what))
                    : forward(refused);
   }
+  result.rest = collector.take();
   return result;
 }
 

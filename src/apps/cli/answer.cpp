@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/cli/terminal.hpp"
+#include "apps/cli/terminal_text.hpp"
 #include "base/json.hpp"
 
 namespace ztvm::app {
@@ -18,6 +19,7 @@ double per_second(std::uint32_t n_tokens, double elapsed_ms) {
 
 Result<Answer> run_generation(engine::Engine& engine, bool stream) {
   Answer answer;
+  const bool is_terminal = stdout_is_terminal();
   while (answer.finish == engine::FinishReason::none) {
     if (take_interrupt()) engine.interrupt();
     auto event = engine.step(true);
@@ -25,7 +27,7 @@ Result<Answer> run_generation(engine::Engine& engine, bool stream) {
     answer.ids.insert(answer.ids.end(), event->ids.begin(), event->ids.end());
     answer.text += event->text;
     answer.finish = event->finish;
-    if (stream && !event->text.empty()) print_now(event->text);
+    if (stream && !event->text.empty()) print_now(is_terminal ? without_codes(event->text) : event->text);
   }
   return answer;
 }

@@ -16,7 +16,8 @@ struct Answer {
   engine::FinishReason finish = engine::FinishReason::none;
 };
 
-// Steps the engine until the generation is over; prints the text while it comes if `stream`. Ctrl-C interrupts it.
+// Steps the engine until the generation is over; prints the text while it comes if `stream`, on a terminal without
+// control codes, else the bytes as they are. Ctrl-C interrupts it.
 Result<Answer> run_generation(engine::Engine& engine, bool stream);
 
 // Tokens a second of prefill (tokens that were not in the cache) and decode; 0 where nothing was measured.

@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <optional>
 
+#include "apps/cli/terminal_text.hpp"
+
 namespace ztvm::app {
 
 namespace {
@@ -28,11 +30,13 @@ std::optional<T> parse_decimal(std::string_view text) {
 void fail_usage(const std::string& text) { throw CLI::ValidationError(text); }
 
 int report(const Error& error) {
-  fmt::print(stderr, "zerotvm: {}\n", error.text);
+  fmt::print(stderr, "zerotvm: {}\n", with_codes_shown(error.text));
   return k_exit_failure;
 }
 
-void warn(const std::string& sentence) { fmt::print(stderr, "zerotvm: Warning: {}\n", sentence); }
+void warn(const std::string& sentence) {
+  fmt::print(stderr, "zerotvm: Warning: {}\n", with_codes_shown(sentence));
+}
 
 void add_model_argument(CLI::App& command, std::string& model) {
   command.add_option("MODEL", model, "Alias (smollm2, phi3, ...), model folder, or .gguf file")->required();

@@ -110,12 +110,13 @@ TEST_F(DownloadCommandTest, SaysWhatNothingIsKnownOf) {
   std::filesystem::remove(temp_.path() / "n/.zerotvm.json");
   Ran ran = run({"verify", "n"});
   EXPECT_EQ(ran.code, 0);
-  EXPECT_EQ(ran.out, "No file in \"" + folder() +
-                         "\" is wrong (6 files, 4.2 kB).\n"
-                         "6 files have nothing to compare with: config.json, generation_config.json, "
-                         "model.safetensors.index.json, tokenizer.json, model-00001-of-00002.safetensors, "
-                         "model-00002-of-00002.safetensors.\n"
-                         "The sha256 of each is recorded now, for the next time.\n");
+  EXPECT_EQ(ran.out,
+            "No file in \"" + folder() +
+                "\" is wrong (6 files, 4.2 kB).\n"
+                "6 files have nothing to compare with: config.json, generation_config.json, "
+                "model.safetensors.index.json, tokenizer.json, model-00001-of-00002.safetensors, "
+                "model-00002-of-00002.safetensors; whether weights are whole shows when they are loaded.\n"
+                "The sha256 of each is recorded now, for the next time.\n");
   std::filesystem::resize_file(temp_.path() / "n/tokenizer.json", 3);
   ran = run({"verify", "n"});
   EXPECT_EQ(ran.code, 1);

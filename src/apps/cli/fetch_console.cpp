@@ -8,6 +8,7 @@
 
 #include "apps/cli/command.hpp"
 #include "apps/cli/terminal.hpp"
+#include "apps/cli/terminal_text.hpp"
 #include "apps/download/progress_text.hpp"
 #include "apps/download/repo_files.hpp"
 
@@ -38,7 +39,7 @@ DownloadOptions console_options() {
   };
   fetch.on_note = [](const std::string& note) {
     print_status("");
-    fmt::print(stderr, "{}\n", note);
+    fmt::print(stderr, "{}\n", with_codes_shown(note));
   };
   return options;
 }

@@ -8,6 +8,8 @@
 #include <csignal>
 #include <cstdio>
 
+#include "apps/cli/terminal_text.hpp"
+
 namespace ztvm::app {
 namespace {
 
@@ -44,11 +46,11 @@ void print_now(std::string_view text) {
 }
 
 void print_note(std::string_view text) {
-  if (stderr_is_terminal()) fmt::print(stderr, "\033[2m{}\033[0m\n", text);
+  if (stderr_is_terminal()) fmt::print(stderr, "\033[2m{}\033[0m\n", with_codes_shown(text));
 }
 
 void print_status(std::string_view text) {
-  if (stderr_is_terminal()) fmt::print(stderr, "\r\033[K{}", text);
+  if (stderr_is_terminal()) fmt::print(stderr, "\r\033[K{}", with_codes_shown(text));
 }
 
 LineReader::Event LineReader::next(std::string& line) {

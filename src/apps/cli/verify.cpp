@@ -66,9 +66,9 @@ std::string told_basis(const VerifyReport& result) {
         count_files(n_recorded, "is", "are"), n_recorded == 1 ? "it" : "them");
   }
   if (!result.not_compared.empty()) {
-    text += fmt::format("{} nothing to compare with: {}.\n",
-                        count_files(result.not_compared.size(), "has", "have"),
-                        fmt::join(result.not_compared, ", "));
+    text += fmt::format(
+        "{} nothing to compare with: {}; whether weights are whole shows when they are loaded.\n",
+        count_files(result.not_compared.size(), "has", "have"), fmt::join(result.not_compared, ", "));
   }
   return text;
 }

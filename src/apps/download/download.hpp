@@ -18,6 +18,7 @@ struct DownloadRequest {
   std::string repo;  // "owner/name"
   std::string file;  // only this .gguf; empty: what the repository's manifests name
   std::filesystem::path folder;
+  bool is_repair = false;  // a file that the record does not name may be replaced
 };
 
 struct DownloadOptions {
@@ -33,9 +34,11 @@ struct DownloadSummary {
   std::uint64_t n_bytes = 0;
 };
 
-// Fetches what is missing; a folder that is whole costs no request. While it runs the record says that the folder is not
-// complete. Errors: not_found when the repository has no model; invalid_argument when the folder holds another
-// repository; io for network and disk; corrupt_file for wrong contents.
+// Fetches what is missing; a folder that is recorded as this repository and whole costs no request. From the first byte
+// that comes until the end the record says that the folder is not complete. A model's file that the record does not name
+// is taken if it has the contents that the hub tells, and never replaced.
+// Errors: not_found when the repository has no model; invalid_argument when the folder holds another repository, or such
+// a file with other contents; io for network and disk; corrupt_file for wrong contents.
 Result<DownloadSummary> download_repo(const DownloadRequest& request, const DownloadOptions& options);
 
 // Fetches the named files of the record again and checks them against its sha256; an unfinished download is finished

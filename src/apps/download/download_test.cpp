@@ -78,7 +78,7 @@ TEST_F(DownloadTest, FetchesASingleSafetensorsFile) {
 }
 
 TEST_F(DownloadTest, FetchesOneGguf) {
-  hub_.put("m Q4.gguf", test::make_content(1500));
+  hub_.put("m Q4.gguf", "GGUF" + test::make_content(1500));
   const auto summary = download("m Q4.gguf");
   EXPECT_FALSE(summary);  // the URL is encoded, and this hub does not decode
   hub_.put("m%20Q4.gguf", hub_.get("m Q4.gguf"));
@@ -127,6 +127,20 @@ TEST_F(DownloadTest, GoesOnAfterAnInterruption) {
   EXPECT_LE(hub_.n_asks("params_shard_0.bin"), 5u);
 }
 
+TEST_F(DownloadTest, AnInterruptedGgufIsInTheRecord) {
+  hub_.put("m.gguf", "GGUF" + test::make_content(9000));
+  options_.fetch.n_connections = 1;
+  options_.fetch.interrupted = [&] { return hub_.n_asks("m.gguf") >= 4; };
+  const auto first = download("m.gguf");
+  ASSERT_TRUE(first) << first.error().text;
+  EXPECT_EQ(first->end, End::interrupted);
+  EXPECT_TRUE(is_incomplete(folder()));
+  EXPECT_NE((*read_record(folder()))->find("m.gguf"), nullptr);
+  options_.fetch.interrupted = {};
+  EXPECT_TRUE(download("m.gguf"));
+  expect_same("m.gguf");
+}
+
 // The states that a crash can leave between the steps of a commit: record, rename, removal of the journal.
 TEST_F(DownloadTest, GoesOnAfterACrashInACommit) {
   hub_.fill_mlc();
@@ -159,7 +173,6 @@ TEST_F(DownloadTest, TakesFilesThatTheManifestConfirms) {
   hub_.fill_mlc();
   std::filesystem::create_directories(folder());
   std::ofstream(folder() / "params_shard_0.bin", std::ios::binary) << hub_.get("params_shard_0.bin");
-  std::ofstream(folder() / "params_shard_1.bin", std::ios::binary) << std::string(700, 'x');
   ASSERT_TRUE(download());
   EXPECT_EQ(hub_.n_asks("params_shard_0.bin"), 0u);
   expect_same("params_shard_0.bin");
@@ -184,6 +197,26 @@ TEST_F(DownloadTest, RefusesAShardOfAnotherLength) {
   EXPECT_NE(error_of(download()).find("params_shard_1.bin has 701 bytes, expected 700."), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(folder() / "params_shard_1.bin"));
   EXPECT_TRUE(is_incomplete(folder()));
+}
+
+TEST_F(DownloadTest, RefusesWhatCannotBeAModelsFile) {
+  const auto refused = [&](const std::string& name, const std::string& content) {
+    hub_.fill_safetensors();
+    hub_.put(name, content);
+    std::filesystem::remove_all(folder());
+    const std::string error = error_of(download(name.ends_with(".gguf") ? name : ""));
+    EXPECT_FALSE(std::filesystem::exists(folder() / name));
+    return error.substr(std::min(error.find(name), error.size()));
+  };
+  EXPECT_EQ(refused("config.json", ""), "config.json has no bytes, expected a file of a model.");
+  EXPECT_EQ(refused("tokenizer.json", "{\"a\": "),
+            "tokenizer.json (6 bytes) is not valid JSON: it ends too early, at line 1, column 7.");
+  EXPECT_EQ(refused("model-00001-of-00002.safetensors", ""),
+            "model-00001-of-00002.safetensors has no bytes, expected a file of a model.");
+  EXPECT_EQ(refused("model-00001-of-00002.safetensors", "1234567"),
+            "model-00001-of-00002.safetensors has 7 bytes, which is too few for a safetensors file.");
+  EXPECT_EQ(refused("m.gguf", ""), "m.gguf has no bytes, expected a file of a model.");
+  EXPECT_EQ(refused("m.gguf", "1234567"), "m.gguf does not begin with \"GGUF\", so it is no GGUF file.");
 }
 
 TEST_F(DownloadTest, LooksAtTheDiskFirst) {

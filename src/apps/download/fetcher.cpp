@@ -8,6 +8,7 @@
 #include <future>
 #include <memory>
 #include <random>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -134,6 +135,7 @@ class Fetcher {
     using Kind = FileFetch::Outcome::Kind;
     if (outcome.kind == Kind::failed) return std::unexpected(outcome.error);
     if (outcome.kind == Kind::absent) job.is_done = true;
+    if (outcome.kind == Kind::here && !job.is_done) return take_file_in_place(job);
     if (outcome.progressed) job.n_failures = 0;
     if (outcome.kind != Kind::retry) return {};
     // One broken line ends several transfers; that is one failure.
@@ -176,6 +178,13 @@ class Fetcher {
     job.is_done = true;
     job.n_bytes = hashes->n_bytes;
     return {};
+  }
+
+  Result<void> take_file_in_place(Job& job) {
+    std::error_code error;
+    job.n_bytes = std::filesystem::file_size(job.fetch.path(), error);
+    job.is_done = true;
+    return on_whole_({job.fetch.wanted().name, job.n_bytes, job.fetch.wanted().here_sha256, true});
   }
 
   void tell_progress() {

@@ -78,13 +78,13 @@ TEST_F(FetchTest, UsesSeveralConnections) {
 
 TEST_F(FetchTest, FetchesSmallAndEmptyFiles) {
   const HttpTestServer server(
-      [&](const HttpAsk& ask) { return reply_range(ask, ask.path == "/empty.json" ? "" : "{}"); });
+      [&](const HttpAsk& ask) { return reply_range(ask, ask.path == "/empty.jinja" ? "" : "{}"); });
   EXPECT_EQ(fetch_all({{.name = "file.bin", .url = server.url() + "/file.bin"},
-                       {.name = "empty.json", .url = server.url() + "/empty.json"}}),
+                       {.name = "empty.jinja", .url = server.url() + "/empty.jinja"}}),
             "");
   expect_content("{}");
-  EXPECT_TRUE(exists("empty.json"));
-  EXPECT_EQ(std::filesystem::file_size(folder_.path() / "empty.json"), 0u);
+  EXPECT_TRUE(exists("empty.jinja"));
+  EXPECT_EQ(std::filesystem::file_size(folder_.path() / "empty.jinja"), 0u);
 }
 
 TEST_F(FetchTest, TakesTheWholeFileFromAServerWithoutRanges) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "apps/download/content_check.hpp"
 #include "load/sniff.hpp"
 
 namespace ztvm::app {
@@ -18,6 +19,14 @@ constexpr std::uint64_t k_progress_bytes = 1
                                            << 20;  // new ones, that count as progress although an ask failed
 
 }  // namespace
+
+Error other_contents(const std::filesystem::path& path, const std::string& url) {
+  return {
+      ErrorCode::invalid_argument,
+      fmt::format("\"{}\" holds something else than {}, and no record says that it came from there; move it "
+                  "away, or name another folder with --to.",
+                  path.string(), url)};
+}
 
 bool FileFetch::Ask::stop(Problem found, std::string reason, ErrorCode error_code) {
   problem = found;
@@ -180,6 +189,7 @@ FileFetch::Outcome FileFetch::outcome_of_problem(const Ask& ask) {
   switch (ask.problem) {
     case Problem::fatal: return fail_with(ask.code, ask.why);
     case Problem::again: return retry_with(ask.why);
+    case Problem::here: return {.kind = Kind::here};
     case Problem::none:
     case Problem::alone: return {};
     case Problem::anew: break;
@@ -233,6 +243,15 @@ FileFetch::Outcome FileFetch::check_hashes(const ContentHashes& hashes) {
   if (const auto wrong = load::sniff_wrong_file(hashes.head); wrong && !is_known) {
     begin_anew();
     return fail_with(ErrorCode::corrupt_file, fmt::format("{} {}", wanted_.url, *wrong));
+  }
+  const auto unfit = difference.empty() ? wrong_contents(part_path(), wanted_.name, hashes) : std::nullopt;
+  if (unfit) {
+    begin_anew();
+    return fail_with(ErrorCode::corrupt_file, fmt::format("{} {}", wanted_.url, *unfit));
+  }
+  if (difference.empty() && !wanted_.here_sha256.empty() && hashes.sha256 != wanted_.here_sha256) {
+    begin_anew();
+    return {.kind = Kind::failed, .error = other_contents(path_, wanted_.url)};
   }
   if (difference.empty()) return {};
   begin_anew();

@@ -28,7 +28,12 @@ struct WantedFile {
   std::string md5;                             // as the manifest says; empty: it says none
   std::string sha256;                          // as a record says; empty: none
   bool optional = false;                       // the repository need not have it
+  // Of a file that has this name already and is nobody's: only the same contents may take its place. Empty: there is none.
+  std::string here_sha256;
 };
+
+// The sentence on a file that must not be replaced by another one's contents.
+Error other_contents(const std::filesystem::path& path, const std::string& url);
 
 class FileFetch {
  public:
@@ -43,7 +48,7 @@ class FileFetch {
     std::uint64_t cursor = 0;  // where the next byte of the body belongs
     std::uint64_t end = 0;     // where the body must end; UINT64_MAX: it does not say
 
-    enum class Problem : std::uint8_t { none, again, alone, anew, fatal };
+    enum class Problem : std::uint8_t { none, again, alone, anew, here, fatal };
     Problem problem = Problem::none;  // found while the answer came
     ErrorCode code = ErrorCode::io;
     std::string why;
@@ -57,6 +62,7 @@ class FileFetch {
       fine,    // go on asking
       retry,   // ask again after a wait
       absent,  // an optional file that the repository does not have
+      here,    // the file in place has the contents that the server tells
       failed,
     };
     Kind kind = Kind::fine;

@@ -74,6 +74,11 @@ bool FileFetch::admit(Ask& ask, std::optional<std::uint64_t> n_bytes, const Http
                                 remote.sha256, wanted_.sha256),
                     ErrorCode::corrupt_file);
   }
+  if (!wanted_.here_sha256.empty() && !remote.sha256.empty()) {
+    if (remote.sha256 == wanted_.here_sha256) return ask.stop(Problem::here, {});
+    Error other = other_contents(path_, wanted_.url);
+    return ask.stop(Problem::fatal, std::move(other.text), other.code);
+  }
   is_unsized_ = !n_bytes;
   const bool is_bound = part_ && part_->piece_bytes() > 0;
   if (is_unsized_ || !is_bound) return start_part(ask, remote);

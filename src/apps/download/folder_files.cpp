@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -45,15 +48,28 @@ Result<std::vector<ExpectedFile>> expected_files(const fs::path& folder) {
   auto list = local_shards(folder);
   if (!list) return forward(list);
   std::vector<ExpectedFile> expected;
-  for (const char* name : {"mlc-chat-config.json", "ndarray-cache.json", "tensor-cache.json", "config.json",
-                           "generation_config.json", "model.safetensors.index.json", "tokenizer.json",
-                           "tokenizer_config.json", "chat_template.jinja"}) {
+  for (const char* name : k_text_files) {
     if (has_file(folder, name)) expected.push_back({.file = {.name = name}});
   }
   for (ShardFile& shard : list->shards) {
     expected.push_back({.file = {.name = shard.name, .n_bytes = shard.n_bytes}, .md5 = shard.md5});
   }
   return expected;
+}
+
+std::vector<std::string> model_files_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    std::string name = entry->path().filename().string();
+    const bool is_text = std::ranges::find(k_text_files, std::string_view(name)) != std::end(k_text_files);
+    const bool is_shard = name.starts_with("params_shard_") && name.ends_with(".bin");
+    if (is_text || is_shard || name.ends_with(".gguf") || name.ends_with(".safetensors")) {
+      names.push_back(std::move(name));
+    }
+  }
+  std::ranges::sort(names);
+  return names;
 }
 
 bool has_file(const fs::path& folder, const std::string& name) {

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "apps/download/content_check.hpp"
 #include "apps/download/content_hash.hpp"
 #include "apps/download/durable.hpp"
 #include "apps/download/folder_files.hpp"
@@ -42,6 +43,11 @@ Result<std::string> fault_of(const fs::path& folder, const ExpectedFile& expecte
   const bool is_known = !expected.md5.empty() || !expected.file.sha256.empty();
   if (const auto wrong = load::sniff_wrong_file(hashes->head); wrong && !is_known)
     return fmt::format("It {}", *wrong);
+  if (const auto unfit = is_known
+                             ? std::nullopt
+                             : wrong_contents(folder / expected.file.name, expected.file.name, *hashes)) {
+    return fmt::format("It {}", *unfit);
+  }
   return std::string();
 }
 

@@ -14,6 +14,7 @@
 
 #include "apps/download/repo_files.hpp"
 #include "apps/file_source.hpp"
+#include "apps/server/bounded_server.hpp"
 #include "apps/server/http_file.hpp"
 #include "base/json.hpp"
 
@@ -26,7 +27,7 @@ constexpr std::string_view k_models_url = "/models/";
 constexpr std::string_view k_weights_url = "/local-weights/";
 constexpr std::string_view k_model_list_url = "/models.json";
 constexpr std::string_view k_no_cache = "no-cache";
-constexpr std::size_t k_n_threads = 32;
+constexpr std::size_t k_n_threads = 128;
 constexpr std::size_t k_piece_bytes = 256 * 1024;  // of a file, read and sent at a time
 
 // Models may come from the hub, which sends to hosts of its own; all else from here. WebAssembly needs a permission.
@@ -98,12 +99,13 @@ std::string_view cache_control_of(std::string_view url) {
 StaticServer::StaticServer(ServerOptions options)
     : options_(std::move(options)),
       model_list_(list_as_json(options_.models)),
-      http_(std::make_unique<httplib::Server>()) {
+      http_(std::make_unique<BoundedServer>(HeadBounds{.elapsed_ms = options_.head_ms})) {
   http_->set_socket_options(set_socket_options);
   http_->set_tcp_nodelay(true);
   http_->set_keep_alive_max_count(1000);
   http_->set_keep_alive_timeout(1);  // in seconds; an idle connection holds a thread, and stop() waits for it
-  // An idle connection keeps its thread for a second, and a browser opens six. httplib owns what this returns.
+  // An idle connection keeps its thread for a second and one that drips its head for five, and a browser opens six.
+  // httplib owns what this returns.
   http_->new_task_queue = [] { return new httplib::ThreadPool(k_n_threads); };
   http_->set_payload_max_length(0);
   http_->set_default_headers({{"Cross-Origin-Opener-Policy", "same-origin"},

@@ -22,6 +22,7 @@ namespace ztvm::app {
 struct ServerOptions {
   std::string host = "127.0.0.1";
   int port = 8080;                 // 0: any free one
+  std::uint32_t head_ms = 5000;    // that a request's head may take; then the connection ends
   std::filesystem::path web_root;  // served at /
   std::vector<ModelEntry>
       models;  // served at /local-weights/ALIAS/FILE and /models/ALIAS/FILE, listed in /models.json

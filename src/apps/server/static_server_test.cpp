@@ -1,8 +1,14 @@
 #include "apps/server/static_server.hpp"
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <httplib.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <array>
+#include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "temp_folder.hpp"
@@ -27,6 +33,7 @@ class StaticServerTest : public testing::Test {
     folder_.write("models/mlc/.zerotvm.part", "x");
     folder_.write("models/secret.txt", "x");
     auto server = StaticServer::bind({.port = 0,
+                                      .head_ms = 1000,
                                       .web_root = folder_.path() / "web",
                                       .models = {{"tiny", "Tiny model", model, model_bytes_.size()},
                                                  {"mlc", "Folder", folder_.path() / "models/mlc", 9, true}}});
@@ -186,6 +193,77 @@ TEST_F(StaticServerTest, StopsDuringADownload) {
   stopped = true;
   loop_.join();
   download.join();
+}
+
+// A connection that sends what it is told to, and no more.
+class RawConnection {
+ public:
+  explicit RawConnection(const std::string& url) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(std::stoi(url.substr(url.rfind(':') + 1))));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  }
+  RawConnection(const RawConnection&) = delete;
+  RawConnection& operator=(const RawConnection&) = delete;
+  ~RawConnection() { ::close(socket_); }
+
+  bool send(std::string_view text) const {
+    return ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
+  }
+  // What comes until the server ends the connection.
+  std::string receive_all() const {
+    std::string all;
+    std::array<char, 4096> bytes;
+    for (ssize_t n = 0; (n = ::recv(socket_, bytes.data(), bytes.size(), 0)) > 0;)
+      all.append(bytes.data(), static_cast<std::size_t>(n));
+    return all;
+  }
+
+ private:
+  int socket_;
+};
+
+TEST_F(StaticServerTest, DrippingConnectionsBlockNobody) {
+  std::vector<std::unique_ptr<RawConnection>> slow;
+  for (int i = 0; i < 40; ++i) {
+    slow.push_back(std::make_unique<RawConnection>(server_->url()));
+    slow.back()->send("GET / HTTP/1.1\r\nX-Slow: ");
+  }
+  std::atomic<bool> done = false;
+  std::thread dripping([&] {
+    while (!done) {
+      for (const auto& one : slow) one->send("x");
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  });
+  client_->set_read_timeout(3, 0);
+  const auto page = get("/");
+  EXPECT_TRUE(page && page->status == 200);
+  for (const auto& one : slow) one->receive_all();  // each ends, although bytes still come
+  done = true;
+  dripping.join();
+}
+
+TEST_F(StaticServerTest, EndsAHeadThatIsTooLong) {
+  for (const std::string line : {"X-Long: ", "X-Many: 1\r\nX-Many: "}) {
+    const RawConnection connection(server_->url());
+    connection.send("GET / HTTP/1.1\r\n");
+    bool is_open = true;
+    for (int i = 0; i < 2000 && is_open; ++i) is_open = connection.send(line + std::string(1000, 'x'));
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_EQ(connection.receive_all().find("200 OK"), std::string::npos);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(700));  // no limit of time
+  }
+}
+
+TEST_F(StaticServerTest, AnswersRequestsThatComeAtOnce) {
+  const RawConnection connection(server_->url());
+  connection.send("GET /engine.wasm HTTP/1.1\r\nHost: a\r\n\r\nGET /nothing HTTP/1.1\r\nHost: a\r\n\r\n");
+  const std::string answers = connection.receive_all();
+  EXPECT_NE(answers.find("200 OK"), std::string::npos) << answers;
+  EXPECT_NE(answers.find("404 Not Found"), std::string::npos) << answers;
 }
 
 }  // namespace

@@ -73,11 +73,13 @@ void rope_kv(gpu::Recording& recording, std::string_view name, const RopeKv& arg
   recording.ops.push_back(std::move(op));
 }
 
-std::vector<float> rope_table(std::uint32_t context, std::uint32_t n_rotated, double theta) {
+std::vector<float> rope_table(std::uint32_t context, std::uint32_t n_rotated, double theta,
+                              std::span<const float> factors) {
   const std::uint32_t half = n_rotated / 2;
+  check(factors.empty() || factors.size() == half, "each frequency has its factor");
   std::vector<float> table(std::size_t{context} * half * 2);
   for (std::uint32_t j = 0; j < half; ++j) {
-    const double frequency = std::pow(theta, -2.0 * j / n_rotated);
+    const double frequency = std::pow(theta, -2.0 * j / n_rotated) / (factors.empty() ? 1.0 : factors[j]);
     for (std::size_t position = 0; position < context; ++position) {
       const double angle = static_cast<double>(position) * frequency;
       table[(position * half + j) * 2] = static_cast<float>(std::cos(angle));

@@ -5,6 +5,7 @@
 // Angles come from a table made on the host in double precision: WGSL promises little for cos and sin of large numbers.
 // One thread = one pair of one head. With norms: one workgroup (GPU set) or thread (CPU set) = one head of one row, and
 // the sum of squares is f32. Bytes moved: qkv once (norms, CPU set: twice), q, k and v once.
+#include <span>
 #include <vector>
 
 #include "kernels/attention_shape.hpp"
@@ -30,8 +31,10 @@ struct RopeKv {
 
 void rope_kv(gpu::Recording& recording, std::string_view name, const RopeKv& args);
 
-// The table for `context` positions: angle = position * theta^(-2 j / n_rotated), computed in double.
-std::vector<float> rope_table(std::uint32_t context, std::uint32_t n_rotated, double theta);
+// The table for `context` positions: angle = position * theta^(-2 j / n_rotated) / factors[j], computed in double.
+// `factors`: [n_rotated / 2], or none for 1.
+std::vector<float> rope_table(std::uint32_t context, std::uint32_t n_rotated, double theta,
+                              std::span<const float> factors = {});
 
 struct RopeKvShape {
   AttentionShape heads;

@@ -22,6 +22,19 @@ TEST(RopeKv, TableByHand) {
   EXPECT_FLOAT_EQ(table[8], -0.41614684f);  // cos 2
 }
 
+TEST(RopeKv, FactorsDivideFrequencies) {
+  const float factors[] = {1.0f, 8.0f};
+  const std::vector<float> plain = rope_table(3, 4, 10000.0);
+  const std::vector<float> scaled = rope_table(3, 4, 10000.0, factors);
+  for (std::size_t position = 0; position < 3; ++position) {
+    EXPECT_EQ(scaled[4 * position], plain[4 * position]);
+    EXPECT_FLOAT_EQ(scaled[4 * position + 3],
+                    static_cast<float>(std::sin(0.01 / 8 * static_cast<double>(position))));
+  }
+  const float ones[] = {1.0f, 1.0f};
+  EXPECT_EQ(rope_table(3, 4, 10000.0, ones), plain);
+}
+
 // One query head and one kv head of 4 elements, of which the first two rotate, at position 17 (page 1, slot 1).
 TEST(RopeKv, OracleByHand) {
   constexpr AttentionShape k_shape = {.n_heads = 1, .n_kv_heads = 1, .head_dim = 4};

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <string>
+#include <vector>
 
+#include "base/in_quotes.hpp"
 #include "model/families/family.hpp"
 
 namespace ztvm::model {
@@ -53,22 +57,83 @@ std::uint32_t read_window(ConfigReader& config, const DecoderDefaults& defaults)
   return window;
 }
 
+// "linear" divides positions by a factor.
+bool has_factor_one(const ConfigReader& config, std::string_view object) {
+  const auto factors = config.find_all(fmt::format("{}.factor", object));
+  return !factors.empty() && std::ranges::all_of(factors, [](const Json* factor) {
+    return factor->is_number() && *factor == 1.0;
+  });
+}
+
+bool has_sections_only(const Json& scaling) {
+  if (!scaling.is_object() || scaling.empty()) return false;
+  for (const auto& [key, value] : scaling.items()) {
+    if (key != "mrope_section" && key != "mrope_interleaved") return false;
+  }
+  return true;
+}
+
 // Scaled variants of RoPE change every angle, so an unknown one is refused, not ignored.
-void require_plain_rope(ConfigReader& config) {
-  for (const std::string_view key :
-       {"rope_scaling.type", "rope_scaling.rope_type", "rope_parameters.rope_type", "rope_parameters.type"}) {
-    config.require_value(key, "default");
+// Sections of angles are for images and video: the positions of text are the same in each.
+void require_plain_rope(ConfigReader& config, bool has_llama3) {
+  for (const std::string_view object : {"rope_scaling", "rope_parameters"}) {
+    const bool is_unscaled = has_factor_one(config, object);
+    for (const std::string_view field : {"type", "rope_type"}) {
+      const std::string key = fmt::format("{}.{}", object, field);
+      for (const Json* value : config.find_all(key)) {
+        const bool is_known = (is_unscaled && *value == "linear") || (has_llama3 && *value == "llama3");
+        if (!is_known) config.require_value(key, "default");
+      }
+    }
   }
   const Json* scaling = config.find({"rope_scaling"});
-  config.require(scaling == nullptr || scaling->contains("type") || scaling->contains("rope_type"),
+  config.require(scaling == nullptr || scaling->contains("type") || scaling->contains("rope_type") ||
+                     has_sections_only(*scaling),
                  "has a rope_scaling without a type, expected none.");
   const Json* parameters = config.find({"rope_parameters"});
   config.require(parameters == nullptr || parameters->is_object(),
                  "has a field \"rope_parameters\" that is no object.");
 }
 
+// Llama 3.1's scaling: frequencies whose wave fits often into the context of the training stay, long waves are slowed by
+// `factor`, and between the two it is blended.
+std::vector<float> read_llama3_factors(ConfigReader& config, double theta, std::uint32_t n_rotated) {
+  const auto is_llama3 = [&](const char* key) {
+    const Json* type = config.find({key});
+    return type != nullptr && *type == "llama3";
+  };
+  const bool in_parameters = is_llama3("rope_parameters.rope_type") || is_llama3("rope_parameters.type");
+  if (!in_parameters && !is_llama3("rope_scaling.rope_type") && !is_llama3("rope_scaling.type")) return {};
+  const std::string object = in_parameters ? "rope_parameters." : "rope_scaling.";
+  const auto number = [&](std::string_view key, double low, double high) {
+    return config.number({object + std::string(key)}, low, high);
+  };
+  const double factor = number("factor", 1.0, 1e6);
+  const double low = number("low_freq_factor", 1e-6, 1e6);
+  const double high = number("high_freq_factor", 1e-6, 1e6);
+  const double context = number("original_max_position_embeddings", 1.0, k_max_context);
+  config.require(low < high, fmt::format("has the low_freq_factor {} and the high_freq_factor {}, expected a "
+                                         "lower and a higher one.",
+                                         low, high));
+  std::vector<float> factors;
+  for (std::uint32_t j = 0; j < n_rotated / 2; ++j) {
+    const double wave = 2.0 * std::numbers::pi * std::pow(theta, 2.0 * j / n_rotated);
+    const double share = std::clamp((context / wave - low) / (high - low), 0.0, 1.0);
+    factors.push_back(static_cast<float>(1.0 / ((1.0 - share) / factor + share)));
+  }
+  return factors;
+}
+
 double read_rope_theta(ConfigReader& config, const DecoderDefaults& defaults) {
   constexpr double k_most = 1e12;
+  const Json* first = config.find({"rope_parameters.rope_theta", "rope_theta", "position_embedding_base"});
+  for (const std::string_view key : {"rope_parameters.rope_theta", "rope_theta", "position_embedding_base"}) {
+    for (const Json* value : config.find_all(key)) {
+      config.require(*value == *first,
+                     fmt::format("has {} in field \"{}\", but {} as its rope_theta elsewhere.",
+                                 shown_json(*value), key, shown_json(*first)));
+    }
+  }
   if (!defaults.rope_theta) {
     return config.number({"rope_parameters.rope_theta", "rope_theta", "position_embedding_base"}, 1.0,
                          k_most);
@@ -90,6 +155,10 @@ DecoderConfig read_decoder_config(ConfigReader& config, const DecoderDefaults& d
   spec.rope_theta = read_rope_theta(config, defaults);
   spec.tied_head = config.boolean_or({"tie_word_embeddings"}, false);
   out.n_layers = config.integer({"num_hidden_layers"}, 1, 1024);
+  const Json* types = config.find({"layer_types"});
+  config.require(types == nullptr || !types->is_array() || types->size() == out.n_layers,
+                 fmt::format("has a list \"layer_types\" of {} layers, expected {}.",
+                             types == nullptr ? 0 : types->size(), out.n_layers));
   out.ffn_dim = config.integer_or({"intermediate_size"}, 0, 32, 1u << 20);
 
   AttentionSpec& attention = out.attention;
@@ -108,8 +177,13 @@ DecoderConfig read_decoder_config(ConfigReader& config, const DecoderDefaults& d
   config.require(attention.n_rotated > 0 && attention.n_rotated % 2 == 0,
                  fmt::format("rotates {} elements of a head of {}, expected an even number above 0.",
                              attention.n_rotated, attention.head_dim));
-  require_plain_rope(config);
-  config.require_value("hidden_act", "silu");
+  require_plain_rope(config, defaults.has_llama3_rope);
+  if (defaults.has_llama3_rope) {
+    spec.rope_factors = read_llama3_factors(config, spec.rope_theta, attention.n_rotated);
+  }
+  for (const Json* name : config.find_all("hidden_act")) {
+    if (*name != "swish") config.require_value("hidden_act", "silu");  // two names of one function
+  }
   config.require_value("attention_bias", false);
   config.require_value("mlp_bias", false);
   config.require_value("tensor_parallel_shards", 1);

@@ -30,6 +30,7 @@ struct DecoderDefaults {
   std::optional<double> rope_theta;  // none: required, because every published config has another one
   double rotated_share = 1.0;        // of a head
   bool has_window = false;           // "sliding_window" counts without "use_sliding_window"
+  bool has_llama3_rope = false;      // "rope_scaling" may be of type "llama3"
   bool has_linear_layers = false;    // "layer_types" may name them; the family reads the list
 };
 struct DecoderConfig {

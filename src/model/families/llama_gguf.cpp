@@ -9,8 +9,8 @@
 namespace ztvm::model {
 namespace {
 
-// Angles of RoPE, which files of some years ago have.
-constexpr std::string_view k_unused[] = {"attn_rot_embd"};
+// Angles of RoPE, which files of some years ago have, and its factors, which are read with the header.
+constexpr std::string_view k_unused[] = {"attn_rot_embd", "rope_freqs"};
 
 // Numbers of one header, each checked against a range, so that nothing later overflows.
 class Reader {
@@ -116,9 +116,7 @@ Result<void> require_plain_rope(const load::GgufMetadata& metadata, const load::
     return fail(ErrorCode::unsupported,
                 fmt::format("{} has {} in key \"{}\", expected 1 (no scaling).", file.name, **factor, key));
   }
-  if (file.find("rope_freqs.weight") == nullptr) return {};
-  return fail(ErrorCode::unsupported,
-              fmt::format("{} has rope_freqs.weight (scaled RoPE), expected none.", file.name));
+  return {};
 }
 
 Result<void> check_vocab_size(const load::GgufMetadata& metadata, std::uint32_t n_rows) {

@@ -34,7 +34,9 @@ Result<Family> qwen3_from_config(ConfigReader& config, const load::Checkpoint& c
 }
 
 Result<Family> llama_from_config(ConfigReader& config, const load::Checkpoint& checkpoint) {
-  return read(config, checkpoint, "llama", {.rope_theta = 10000.0, .has_window = true}, /*qk_norm=*/false);
+  return read(config, checkpoint, "llama",
+              {.rope_theta = 10000.0, .has_window = true, .has_llama3_rope = true},
+              /*qk_norm=*/false);
 }
 
 }  // namespace ztvm::model

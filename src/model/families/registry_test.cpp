@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "gguf_builder.hpp"
 #include "load/gguf.hpp"
@@ -45,6 +47,36 @@ TEST(Registry, ShowsUnknownNamesAsTerminalsCan) {
 TEST(Registry, ShowsNamesInPart) {
   EXPECT_LT(error_of_config(std::string(100'000, 'z')).size(), 400u);
   EXPECT_LT(error_of_gguf(std::string(100'000, 'z')).size(), 400u);
+}
+
+// The factors of Llama 3.1 8B as transformers computes them (_compute_llama3_parameters).
+TEST(Registry, ScalesRopeAsLlama3Does) {
+  Json config = Json::parse(R"({"model_type": "llama", "hidden_size": 4096, "vocab_size": 128256,
+    "num_hidden_layers": 1, "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336,
+    "max_position_embeddings": 131072, "rope_theta": 500000.0, "rope_scaling": {"factor": 8.0,
+    "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192,
+    "rope_type": "llama3"}})");
+  const auto family = family_from_config(config, "config.json", {});
+  ASSERT_TRUE(family) << family.error().text;
+  const std::vector<float>& factors = family->spec.rope_factors;
+  ASSERT_EQ(factors.size(), 64u);
+  for (std::size_t j = 0; j < factors.size(); ++j) {
+    const double frequency = std::pow(500000.0, -2.0 * static_cast<double>(j) / 128);
+    const double wave = 2 * 3.14159265358979323846 / frequency;
+    double scaled = frequency;
+    if (wave > 8192.0 / 1.0) {
+      scaled = frequency / 8.0;
+    } else if (wave >= 8192.0 / 4.0) {
+      const double smooth = (8192.0 / wave - 1.0) / (4.0 - 1.0);
+      scaled = (1 - smooth) * frequency / 8.0 + smooth * frequency;
+    }
+    EXPECT_NEAR(frequency / factors[j], scaled, 1e-6 * scaled) << j;
+  }
+  EXPECT_EQ(factors.front(), 1.0f);
+  EXPECT_EQ(factors.back(), 8.0f);
+  config["rope_scaling"].erase("factor");
+  EXPECT_NE(family_from_config(config, "config.json", {}).error().text.find("rope_scaling.factor"),
+            std::string::npos);
 }
 
 }  // namespace
