@@ -24,6 +24,11 @@ void UploadRing::write(WGPUBuffer buffer, std::uint64_t offset, Bytes bytes) {
   }
 }
 
+void UploadRing::forget(WGPUBuffer buffer) {
+  std::erase_if(copies_, [=](const Copy& copy) { return copy.buffer == buffer; });
+  if (copies_.empty()) n_used_ = 0;  // the device has not had the slot
+}
+
 // Makes the slot's memory writable, once the device is done with it.
 bool UploadRing::open(Slot& slot) {
   if (!slot.buffer) {

@@ -19,6 +19,8 @@ class UploadRing {
   // Takes bytes for `buffer`; waits where all slots are on their way. Offset and length are multiples of 4. After an
   // error of the device the bytes are dropped.
   void write(WGPUBuffer buffer, std::uint64_t offset, Bytes bytes);
+  // Drops what waits for a buffer that is about to be destroyed.
+  void forget(WGPUBuffer buffer);
   // True while taken bytes wait for flush(), which submits them.
   bool has_waiting() const { return !copies_.empty(); }
   void flush();

@@ -56,7 +56,7 @@ class WebGpuDevice final : public Device {
   std::uint64_t n_bytes(BufferId id) const override {
     return wgpuBufferGetSize(buffer(static_cast<std::uint32_t>(id)));
   }
-  void destroy(BufferId id) override { buffers_[static_cast<std::size_t>(id) - 1].reset(); }
+  void destroy(BufferId id) override;
   void destroy(PipelineId id) override;
   void destroy(BindingsId id) override { bindings_[static_cast<std::size_t>(id) - 1].reset(); }
   void submit(std::span<const Command> commands) override;
@@ -153,6 +153,11 @@ PipelineId WebGpuDevice::create_pipeline(const PipelineDesc& desc) {
   compiling_.push_back(job.get());
   pipelines_.push_back({.layout = std::move(layout), .job = std::move(job)});
   return static_cast<PipelineId>(pipelines_.size());
+}
+
+void WebGpuDevice::destroy(BufferId id) {
+  uploads_.forget(buffer(static_cast<std::uint32_t>(id)));
+  buffers_[static_cast<std::size_t>(id) - 1].reset();
 }
 
 void WebGpuDevice::destroy(PipelineId id) {

@@ -31,5 +31,27 @@ TEST(DeviceWrites, ArriveInOrder) {
   }
 }
 
+// More than a slot of the staging memory, so that it must not count as full of nothing.
+TEST(DeviceWrites, OfADestroyedBufferAreDropped) {
+  gpu::Device* device = test_device();
+  if (device == nullptr) GTEST_SKIP() << "no adapter";
+  constexpr std::uint64_t k_bytes = 1u << 20;
+  const std::vector<std::byte> bytes(k_bytes, std::byte{7});
+  const gpu::Buffer kept = gpu::make_buffer(*device, k_bytes, "kept").value();
+  for (int i = 0; i < 9; ++i) {
+    const gpu::Buffer dropped = gpu::make_buffer(*device, k_bytes, "dropped").value();
+    device->write(dropped.id(), 0, bytes);
+  }
+  {
+    const gpu::Buffer dropped = gpu::make_buffer(*device, k_bytes, "dropped").value();
+    device->write(dropped.id(), 0, bytes);
+    device->write(kept.id(), 0, bytes);
+    device->write(dropped.id(), 0, bytes);
+  }
+  const auto read = gpu::read_now(*device, kept.id(), 0, k_bytes);
+  ASSERT_TRUE(read) << read.error().text;
+  EXPECT_TRUE(*read == bytes);
+}
+
 }  // namespace
 }  // namespace ztvm::kernels

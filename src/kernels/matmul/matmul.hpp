@@ -55,8 +55,8 @@ struct MatmulShape {
   float norm_eps = 0.0f;
 };
 
-// What the 16-bit activations of the one-row GPU form add to a tolerance: half a step of 2^-15 of the largest element of
-// a group, which is three to six times the others' size, and 4.5 deviations of the sum.
+// What the 16-bit activations of the one-row GPU form add to a tolerance: half a step of 2^-15 of the largest of 16
+// elements, which is three to six times the others' size, and 4.5 deviations of the sum.
 inline constexpr float k_row_bytes_tolerance = 0x1p-12f;
 
 // The oracle, on bindings words, scales, step, x, out; the norm's weight.
