@@ -38,7 +38,8 @@ void attention_split(gpu::Recording& recording, std::string_view name, const Rop
   gpu::Op op = {
       .name = std::string(name),
       .program = {.body = "attention_split",
-                  .parts = {"step", "kv_pages", rope_shape.has_norm ? "fresh_normed" : "fresh_plain"},
+                  .parts = {"step", "kv_pages", "rope_pairs",
+                            rope_shape.has_norm ? "fresh_normed" : "fresh_plain"},
                   .consts = consts(form.workgroup)},
       .bindings = {{rope.step, Access::read},
                    {rope.qkv, Access::read},

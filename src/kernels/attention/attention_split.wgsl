@@ -13,8 +13,6 @@
 @group(0) @binding(6) var<storage, read_write> partials: array<vec4<f32>>;
 
 const QUADS = HEAD_DIM / 4u;
-const PAIRS = HEAD_DIM / 2u;
-const HALF = N_ROTATED / 2u;
 const SHARING = N_HEADS / N_KV_HEADS;
 const PARTS = WORKGROUP / SPLIT;
 const GROUPS = WORKGROUP / QUADS;
@@ -43,14 +41,6 @@ fn highest_score(head: u32) -> f32 {
     highest = max(highest, runs[head * RUNS + r]);
   }
   return highest;
-}
-
-// The two elements that pair `p` of a head owns: a rotated pair first, then the rest two by two.
-fn pair_elements(p: u32) -> vec2<u32> {
-  if (p < HALF) {
-    return vec2<u32>(p, p + HALF);
-  }
-  return vec2<u32>(2u * p, 2u * p + 1u);
 }
 
 fn store_pair(f: u32, pair: vec2<f32>) {
@@ -90,9 +80,8 @@ fn make_fresh(first_head: u32, kv_head: u32, position: u32, thread: u32) {
     let f = i * WORKGROUP + thread;
     if (f < FRESH) {
       let p = f % PAIRS;
-      let pair = pairs[i];
       let turn = select(vec2<f32>(1.0, 0.0), rope[position * HALF + min(p, HALF - 1u)], p < HALF);
-      let turned = vec2<f32>(pair.x * turn.x - pair.y * turn.y, pair.y * turn.x + pair.x * turn.y);
+      let turned = turn_pair(pairs[i], turn);
       store_pair(f, vec2<f32>(vec2<Elem>(turned)) * select(SCALE, 1.0, f / PAIRS == HEADS));
     }
   }

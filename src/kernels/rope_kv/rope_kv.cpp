@@ -46,7 +46,7 @@ void rope_kv(gpu::Recording& recording, std::string_view name, const RopeKv& arg
   gpu::Op op = {
       .name = std::string(name),
       .program = {.body = form.body,
-                  .parts = {"step", "kv_pages", "rope_kv_pairs"},
+                  .parts = {"step", "kv_pages", "rope_pairs", "rope_kv_pairs"},
                   .consts = {gpu::const_u32("N_HEADS", shape.heads.n_heads),
                              gpu::const_u32("N_KV_HEADS", shape.heads.n_kv_heads),
                              gpu::const_u32("ROW_HEADS", shape.row_heads),

@@ -9,18 +9,8 @@
 @group(0) @binding(5) var<storage, read_write> keys: array<Elem>;
 @group(0) @binding(6) var<storage, read_write> values: array<Elem>;
 
-const HALF = N_ROTATED / 2u;
-const PAIRS = HEAD_DIM / 2u;
 const ALL_HEADS = N_HEADS + 2u * N_KV_HEADS;
 const_assert ROW_HEADS >= ALL_HEADS;
-
-// The two elements that pair `p` of a head owns: a rotated pair first, then the rest two by two.
-fn pair_elements(p: u32) -> vec2<u32> {
-  if (p < HALF) {
-    return vec2<u32>(p, p + HALF);
-  }
-  return vec2<u32>(2u * p, 2u * p + 1u);
-}
 
 fn load_pair(row: u32, head: u32, p: u32) -> vec2<f32> {
   let at = (row * ROW_HEADS + head) * HEAD_DIM + pair_elements(p);
@@ -31,8 +21,7 @@ fn rotate(pair: vec2<f32>, position: u32, p: u32) -> vec2<f32> {
   if (p >= HALF) {
     return pair;
   }
-  let c = rope[position * HALF + p];
-  return vec2<f32>(pair.x * c.x - pair.y * c.y, pair.y * c.x + pair.x * c.y);
+  return turn_pair(pair, rope[position * HALF + p]);
 }
 
 // Rotates pair `p` of a query or key head, and stores it; a pair of values is stored as it is.
