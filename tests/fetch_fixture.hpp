@@ -1,5 +1,6 @@
 #pragma once
 // What tests of downloads share: a clock on which waiting takes no time, small pieces, bytes that are easy to check.
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <string>
@@ -52,6 +53,25 @@ struct FetchClock {
     };
     return options;
   }
+};
+
+// Tests of one file, "file.bin", in a folder of its own.
+class FetchFixture : public testing::Test {
+ protected:
+  // Fetches it; the error's text, "interrupted", or empty.
+  std::string fetch(const HttpTestServer& server, app::WantedFile wanted = {}) {
+    wanted.name = "file.bin";
+    wanted.url = server.url() + "/file.bin";
+    const auto end = app::fetch_files(folder_.path(), {std::move(wanted)}, options_,
+                                      [](const app::FetchedFile&) { return Result<void>(); });
+    if (!end) return end.error().text;
+    return *end == app::FetchEnd::interrupted ? "interrupted" : "";
+  }
+  std::filesystem::path path() const { return folder_.path() / "file.bin"; }
+
+  TempFolder folder_{fast_folder()};
+  FetchClock clock_;
+  app::FetchOptions options_ = clock_.options();
 };
 
 }  // namespace ztvm::test

@@ -14,27 +14,18 @@ using test::reply;
 using test::reply_range;
 using test::reply_whole;
 
-class FetchEndTest : public testing::Test {
+class FetchEndTest : public test::FetchFixture {
  protected:
-  // Fetches "file.bin"; the error's text, or empty. Ends after 60 asks, in case nothing else does.
+  // Ends after 60 asks, in case nothing else does.
   std::string fetch(const HttpTestServer& server, WantedFile wanted = {}) {
-    wanted.name = "file.bin";
-    wanted.url = server.url() + "/file.bin";
     options_.interrupted = [&] { return server.asks().size() > 60; };
-    const auto end = fetch_files(folder_.path(), {std::move(wanted)}, options_,
-                                 [](const FetchedFile&) { return Result<void>(); });
-    if (!end) return end.error().text;
-    return *end == FetchEnd::interrupted ? "it has no end" : "";
+    return FetchFixture::fetch(server, std::move(wanted));
   }
   static HttpReply cut(HttpReply whole, std::size_t n_bytes) {
     whole.bytes.resize(whole.bytes.size() - n_bytes);
     return whole;
   }
-  std::filesystem::path path() const { return folder_.path() / "file.bin"; }
 
-  TempFolder folder_{test::fast_folder()};
-  test::FetchClock clock_;
-  FetchOptions options_ = clock_.options();
   const std::string content_ = test::make_content(4 << 20);
 };
 

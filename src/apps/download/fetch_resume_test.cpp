@@ -14,16 +14,8 @@ using test::HttpTestServer;
 using test::reply;
 using test::reply_range;
 
-class FetchResumeTest : public testing::Test {
+class FetchResumeTest : public test::FetchFixture {
  protected:
-  std::string fetch(const HttpTestServer& server, WantedFile wanted = {}) {
-    wanted.name = "file.bin";
-    wanted.url = server.url() + "/file.bin";
-    const auto end = fetch_files(folder_.path(), {std::move(wanted)}, options_,
-                                 [](const FetchedFile&) { return Result<void>(); });
-    if (!end) return end.error().text;
-    return *end == FetchEnd::interrupted ? "interrupted" : "";
-  }
   // Ends after some pieces, as a user would with Ctrl-C.
   void fetch_some(const std::string& content, std::size_t n_asks, const std::string& tag = "\"v1\"") {
     const HttpTestServer server([&](const HttpAsk& ask) { return reply_range(ask, content, tag); });
@@ -39,11 +31,7 @@ class FetchResumeTest : public testing::Test {
     EXPECT_FALSE(std::filesystem::exists(path().string() + ".part"));
     EXPECT_FALSE(std::filesystem::exists(path().string() + ".part.journal"));
   }
-  std::filesystem::path path() const { return folder_.path() / "file.bin"; }
 
-  TempFolder folder_{test::fast_folder()};
-  test::FetchClock clock_;
-  FetchOptions options_ = clock_.options();
   const std::string content_ = test::make_content(10'500);
   const std::string other_ = test::make_content(10'500, 2);
 };

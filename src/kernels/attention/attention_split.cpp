@@ -3,6 +3,7 @@
 #include <cmath>
 
 namespace ztvm::kernels {
+
 SplitForm split_form(const AttentionShape& shape) {
   const std::uint32_t n_sharing = shape.n_heads / shape.n_kv_heads;
   SplitForm form;
