@@ -19,8 +19,8 @@ bool supports(const Caps& caps, const Target& target) {
 }
 
 std::string describe(const Target& target) {
-  return fmt::format("{} {}{}", target.cpu ? "cpu" : "gpu", target.f16 ? "f16" : "f32",
-                     target.subgroups ? " subgroups" : "");
+  return fmt::format("{} {}{}{}", target.cpu ? "cpu" : "gpu", target.f16 ? "f16" : "f32",
+                     target.subgroups ? " subgroups" : "", target.int8 ? " int8" : "");
 }
 
 std::string explain_target(const Caps& caps) {

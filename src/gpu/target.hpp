@@ -12,6 +12,8 @@ struct Target {
   bool cpu = false;        // the adapter runs shaders on a CPU: one thread a row, no barriers
   bool f16 = false;        // activations and caches are f16 (weights and accumulation do not change)
   bool subgroups = false;  // reductions use subgroup operations; any width works
+  bool int8 =
+      false;  // prompts are multiplied as 8-bit integers, where it else would be 16 (docs/numerics.md)
   bool operator==(const Target&) const = default;
 };
 
@@ -29,6 +31,8 @@ inline constexpr std::array k_all_targets = {
     Target{.cpu = false, .f16 = true},
     Target{.cpu = false, .subgroups = true},
     Target{.cpu = false, .f16 = true, .subgroups = true},
+    Target{.cpu = false, .subgroups = true, .int8 = true},
+    Target{.cpu = false, .f16 = true, .subgroups = true, .int8 = true},
 };
 
 // The set chosen for these capabilities.

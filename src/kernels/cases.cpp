@@ -7,10 +7,11 @@ namespace ztvm::kernels {
 std::vector<KernelCase> all_cases() {
   std::vector<KernelCase> all;
   for (const auto& list :
-       {embed_cases, rms_norm_cases, matmul_cases, rope_kv_cases, attention_cases, rope_attention_cases,
-        sigmoid_gate_cases, causal_conv_cases, delta_rule_cases, gated_norm_cases, route_cases,
-        group_experts_cases, expert_matmul_cases, combine_cases, penalise_cases, argmax_cases, sample_cases,
-        advance_cases, stream_read_cases}) {
+       {embed_cases,         rms_norm_cases,      quantise_input_cases, matmul_cases,
+        rope_kv_cases,       attention_cases,     rope_attention_cases, sigmoid_gate_cases,
+        causal_conv_cases,   delta_rule_cases,    gated_norm_cases,     route_cases,
+        group_experts_cases, expert_matmul_cases, combine_cases,        penalise_cases,
+        argmax_cases,        sample_cases,        advance_cases,        stream_read_cases}) {
     std::vector<KernelCase> cases = list();
     std::move(cases.begin(), cases.end(), std::back_inserter(all));
   }

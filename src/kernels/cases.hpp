@@ -50,6 +50,7 @@ std::vector<KernelCase> gated_norm_cases();
 std::vector<KernelCase> group_experts_cases();
 std::vector<KernelCase> matmul_cases();
 std::vector<KernelCase> penalise_cases();
+std::vector<KernelCase> quantise_input_cases();
 std::vector<KernelCase> rms_norm_cases();
 std::vector<KernelCase> rope_attention_cases();
 std::vector<KernelCase> rope_kv_cases();

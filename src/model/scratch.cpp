@@ -113,6 +113,14 @@ ScratchPlan ScratchPlan::make(const ModelSpec& spec, const gpu::Target& target, 
   add(&Scratch::expert_hidden, "experts hidden", activation, rows * widths.expert_hidden);
   add(&Scratch::expert_out, "experts result", Dtype::f32, rows * widths.active * spec.dim);
   add(&Scratch::shared_out, "shared expert result", Dtype::f32, widths.shared ? rows * spec.dim : 0);
+  if (!target.cpu && max_rows > 1) {
+    const std::uint32_t dim = std::max({spec.dim, widths.mixed, widths.hidden});
+    const std::uint64_t n_words = kernels::quantised_words(max_rows, dim, kernels::input_planes(target));
+    plan.input_ = {
+        .bytes = buffers.plan_elements("input in whole numbers", BufferRole::scratch, Dtype::u32, n_words),
+        .scales = buffers.plan_elements("scales of the input", BufferRole::scratch, Dtype::f32,
+                                        kernels::quantised_scales(max_rows, dim))};
+  }
   add(&Scratch::last, "normed last row", activation, spec.dim);
   add(&Scratch::logits, "logits", Dtype::f32, spec.vocab);
   add(&Scratch::candidates, "candidates", Dtype::u32,
@@ -130,6 +138,10 @@ ScratchPlan ScratchPlan::make(const ModelSpec& spec, const gpu::Target& target, 
 Scratch ScratchPlan::bind(const Buffers& buffers) const {
   Scratch scratch;
   for (const Entry& entry : entries_) scratch.*entry.member = buffers.tensor(entry.slot, entry.dtype);
+  if (input_) {
+    scratch.input = {.bytes = buffers.tensor(input_->bytes, gpu::Dtype::u32),
+                     .scales = buffers.tensor(input_->scales, gpu::Dtype::f32)};
+  }
   return scratch;
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 // Activations of one pass, planned once and shared by all layers: each as wide as the widest layer needs it.
 #include <cstdint>
+#include <optional>
 
 #include "gpu/op.hpp"
+#include "kernels/quantise_input/quantise_input.hpp"
 #include "model/buffers.hpp"
 #include "model/spec.hpp"
 
@@ -21,6 +23,8 @@ struct Scratch {
   gpu::Tensor hidden;              // activation, inside a dense feed-forward part or a shared expert
   gpu::Tensor last;                // [1, dim] activation, normed last row
   gpu::Tensor logits;              // [vocab] f32
+  kernels::QuantisedInput
+      input;  // of the product at hand, in whole numbers; no buffers where none is made so
   // Of a mixture of experts; pairs are (row, choice).
   gpu::Tensor router;         // [max_rows, experts + 1] f32 logits, the shared expert's gate last
   gpu::Tensor expert_ids;     // [max_rows, n_active] u32
@@ -54,7 +58,12 @@ class ScratchPlan {
     Slot slot{};
     gpu::Dtype dtype = gpu::Dtype::f32;
   };
+  struct InputSlots {
+    Slot bytes{};
+    Slot scales{};
+  };
   std::vector<Entry> entries_;
+  std::optional<InputSlots> input_;
 };
 
 }  // namespace ztvm::model

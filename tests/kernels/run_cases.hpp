@@ -21,7 +21,8 @@ inline bool runs_quick_cases_only(const gpu::Device& device, const gpu::Target& 
 inline void expect_cases_match(std::string_view kernel) {
   gpu::Device* device = test_device();
   ASSERT_NE(device, nullptr) << "no adapter is found";
-  for (const gpu::Target& target : test_targets(*device)) {
+  const bool knows_int8 = kernel == "matmul" || kernel == "quantise_input";
+  for (const gpu::Target& target : test_targets(*device, knows_int8)) {
     const bool quick_only = runs_quick_cases_only(*device, target);
     std::size_t n_cases = 0;
     for (const KernelCase& kernel_case : all_cases()) {

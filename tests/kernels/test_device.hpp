@@ -19,11 +19,11 @@ inline gpu::Device* test_device() {
   return device.get();
 }
 
-// The kernel sets that the device can run.
-inline std::vector<gpu::Target> test_targets(const gpu::Device& device) {
+// The kernel sets that the device can run; those with 8-bit activations, where a kernel is the same, only if asked for.
+inline std::vector<gpu::Target> test_targets(const gpu::Device& device, bool with_int8 = false) {
   std::vector<gpu::Target> targets;
   for (const gpu::Target& target : gpu::k_all_targets) {
-    if (gpu::supports(device.caps(), target)) targets.push_back(target);
+    if (gpu::supports(device.caps(), target) && (with_int8 || !target.int8)) targets.push_back(target);
   }
   return targets;
 }

@@ -1,12 +1,14 @@
 #pragma once
 // Matrix product with quantised weights: out[r, n] = sum_k x[r, k] * W[n, k], then an epilogue.
 // GPU set, one row: x as 16-bit integers with a scale for each 16 elements, products exact in integers, the norm made
-// along. GPU set, more rows: one workgroup = one n and a tile of rows. CPU set: one thread = four n of a single row
-// where the shape allows it (8 times the speed), else one n and a tile of rows.
+// along. GPU set, more rows: x as integers of 16 or 8 bits with a scale for each 32 elements (quantise_input.hpp) and tiles
+// of rows and columns; weights that are no such integers: f32 tiles, or one n and four rows a workgroup. CPU set: one
+// thread = four n of a single row where the shape allows it (8 times the speed), else one n and a tile of rows.
 // Accumulates in f32. Bytes moved: all of W once for each tile of rows (decode: once), x and out.
 #include <optional>
 
 #include "kernels/matrix.hpp"
+#include "kernels/quantise_input/quantise_input.hpp"
 #include "kernels/step.hpp"
 
 namespace ztvm::kernels {
@@ -31,6 +33,8 @@ struct Matmul {
   Epilogue epilogue = Epilogue::store;
   Rows rows = Rows::all;  // last: x has one row, which rms_norm with Rows::last wrote; with a norm it has all
   std::optional<InputNorm> norm = std::nullopt;
+  std::optional<QuantisedInput> quantised =
+      std::nullopt;  // memory for the form that needs it; without, others are taken
   gpu::Tensor step;  // Step
   gpu::Tensor x;     // [max_rows, weights.dim] activation type, padded to a tile of rows; with a norm f32
   gpu::Tensor out;   // [max_rows, columns]
@@ -53,13 +57,15 @@ struct MatmulShape {
   Rows rows = Rows::all;
   bool normed = false;  // x is the residual stream, whose RMS norm is multiplied
   float norm_eps = 0.0f;
+  std::uint32_t planes =
+      0;  // of a QuantisedInput that stands for x: its bytes at x, its scales at binding 5; 0: none
 };
 
 // What the 16-bit activations of the one-row GPU form add to a tolerance: half a step of 2^-15 of the largest of 16
 // elements, which is three to six times the others' size, and 4.5 deviations of the sum.
 inline constexpr float k_row_bytes_tolerance = 0x1p-12f;
 
-// The oracle, on bindings words, scales, step, x, out; the norm's weight.
+// The oracle, on bindings words, scales, step, x, out; the norm's weight, or the scales of x.
 void matmul_reference(std::span<const gpu::HostView> views, const MatmulShape& shape);
 
 }  // namespace ztvm::kernels

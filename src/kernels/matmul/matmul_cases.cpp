@@ -33,6 +33,17 @@ std::string_view to_string(Epilogue epilogue) {
   return {};
 }
 
+// Memory for x in whole numbers, with something else in it.
+std::optional<QuantisedInput> quantised_input(CaseBuilder& builder, const gpu::Recording& recording,
+                                              std::uint32_t dim) {
+  if (recording.target.cpu) return std::nullopt;
+  const std::uint32_t planes = input_planes(recording.target);
+  const auto n_scales = narrow<std::size_t>(quantised_scales(recording.max_rows, dim));
+  return QuantisedInput{
+      .bytes = builder.stale_words(narrow<std::size_t>(quantised_words(recording.max_rows, dim, planes))),
+      .scales = builder.tensor(gpu::Dtype::f32, n_scales, Fill::normal)};
+}
+
 void build(const MatmulCase& c, CaseBuilder& builder, gpu::Recording& recording) {
   const bool f32_out = c.epilogue == Epilogue::store_f32 || c.epilogue == Epilogue::add_residual;
   const std::uint32_t columns = c.epilogue == Epilogue::swiglu ? c.n_weight_rows / 2 : c.n_weight_rows;
@@ -50,6 +61,7 @@ void build(const MatmulCase& c, CaseBuilder& builder, gpu::Recording& recording)
           .epilogue = c.epilogue,
           .rows = c.rows,
           .norm = norm,
+          .quantised = quantised_input(builder, recording, c.dim),
           .step = builder.step({.n_rows = c.n_rows}),
           .x = builder.tensor(c.norm ? gpu::Dtype::f32 : builder.activation(),
                               std::size_t{c.norm ? c.max_rows : x_rows} * c.dim, c.x),
@@ -163,6 +175,7 @@ void add_mixed_kinds(std::vector<KernelCase>& cases) {
       const Matrix weights = builder.mixed_matrix(k_all_quant_kinds, 12, k_quant_super_block, Fill::normal);
       matmul(recording, "matmul",
              {.weights = weights,
+              .quantised = quantised_input(builder, recording, weights.dim),
               .step = builder.step({.n_rows = n_rows}),
               .x = builder.tensor(builder.activation(), std::size_t{n_rows} * weights.dim, Fill::normal),
               .out = builder.tensor(builder.activation(), std::size_t{n_rows} * weights.rows, Fill::normal)});

@@ -27,7 +27,12 @@ void matmul_reference(std::span<const gpu::HostView> views, const MatmulShape& s
   const std::size_t dim = shape.dim;
   const std::size_t first_x = shape.normed ? (n_pass_rows - n_rows) * dim : 0;
   std::vector<float> x(n_rows * dim);
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = views[3].load(first_x + i);
+  if (shape.planes == 0) {
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = views[3].load(first_x + i);
+  } else {
+    for (std::size_t row = 0; row < n_rows; ++row)
+      load_quantised_row(views[3], views[5], shape.planes, row, std::span(x).subspan(row * dim, dim));
+  }
   if (shape.normed) {
     for (std::size_t row = 0; row < n_rows; ++row)
       norm_row(std::span(x).subspan(row * dim, dim), views[5], shape.norm_eps);

@@ -27,6 +27,7 @@ void record_attention(const LayerContext& context, const AttentionSpec& attentio
   kernels::matmul(context.recording, context.name("qkv"),
                   {.weights = context.weights.matrix(weights.in),
                    .norm = input_norm(context, norm_name, weights.norm),
+                   .quantised = context.scratch.input,
                    .step = context.step,
                    .x = scratch.x,
                    .out = scratch.in});
@@ -64,6 +65,7 @@ void record_attention(const LayerContext& context, const AttentionSpec& attentio
   kernels::matmul(context.recording, context.name("attention output"),
                   {.weights = context.weights.matrix(weights.out),
                    .epilogue = kernels::Epilogue::add_residual,
+                   .quantised = context.scratch.input,
                    .step = context.step,
                    .x = scratch.mixed,
                    .out = scratch.x});

@@ -37,6 +37,7 @@ void record_delta_net(const LayerContext& context, const DeltaNetSpec& spec, con
   kernels::matmul(context.recording, context.name("linear attention input"),
                   {.weights = context.weights.matrix(weights.in),
                    .norm = input_norm(context, norm_name, weights.norm),
+                   .quantised = context.scratch.input,
                    .step = context.step,
                    .x = scratch.x,
                    .out = scratch.in});
@@ -74,6 +75,7 @@ void record_delta_net(const LayerContext& context, const DeltaNetSpec& spec, con
   kernels::matmul(context.recording, context.name("linear attention output"),
                   {.weights = context.weights.matrix(weights.out),
                    .epilogue = kernels::Epilogue::add_residual,
+                   .quantised = context.scratch.input,
                    .step = context.step,
                    .x = scratch.mixed,
                    .out = scratch.x});

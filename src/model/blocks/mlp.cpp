@@ -19,12 +19,14 @@ void record_mlp(const LayerContext& context, const MlpWeights& weights) {
                   {.weights = context.weights.matrix(weights.gate_up),
                    .epilogue = kernels::Epilogue::swiglu,
                    .norm = input_norm(context, norm_name, weights.norm),
+                   .quantised = context.scratch.input,
                    .step = context.step,
                    .x = scratch.x,
                    .out = scratch.hidden});
   kernels::matmul(context.recording, context.name("down"),
                   {.weights = context.weights.matrix(weights.down),
                    .epilogue = kernels::Epilogue::add_residual,
+                   .quantised = context.scratch.input,
                    .step = context.step,
                    .x = scratch.hidden,
                    .out = scratch.x});

@@ -29,12 +29,14 @@ void record_shared_expert(const LayerContext& context, const MoeWeights& weights
   kernels::matmul(context.recording, context.name("shared gate and up"),
                   {.weights = context.weights.matrix(weights.shared_gate_up),
                    .epilogue = kernels::Epilogue::swiglu,
+                   .quantised = context.scratch.input,
                    .step = context.step,
                    .x = context.scratch.normed,
                    .out = context.scratch.hidden});
   kernels::matmul(context.recording, context.name("shared down"),
                   {.weights = context.weights.matrix(weights.shared_down),
                    .epilogue = kernels::Epilogue::store_f32,
+                   .quantised = context.scratch.input,
                    .step = context.step,
                    .x = context.scratch.hidden,
                    .out = context.scratch.shared_out});
@@ -49,6 +51,7 @@ void record_moe(const LayerContext& context, const MoeSpec& spec, const MoeWeigh
   kernels::matmul(context.recording, context.name("router"),
                   {.weights = context.weights.matrix(weights.router),
                    .epilogue = kernels::Epilogue::store_f32,
+                   .quantised = context.scratch.input,
                    .step = context.step,
                    .x = scratch.normed,
                    .out = scratch.router});

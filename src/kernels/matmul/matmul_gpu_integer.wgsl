@@ -1,0 +1,165 @@
+// out = x * W^T in whole numbers: a workgroup makes a tile of TILE_ROWS rows of x by TILE_COLUMNS weight rows. A stage of
+// STAGE groups of both is in workgroup memory at a time; TEAMS teams of threads share its groups, and each thread of a
+// team has THREAD_ROWS by THREAD_COLUMNS sums. dot4I8Packed multiplies the bytes of x, in planes, with levels exactly.
+// Consts: N_GROUPS (of a weight row), N_OUT (columns made), N_MATS, PAIR_OFFSET, PLANES, and the names above.
+// Bindings: 0 words, 1 scales (a levels part), 2 step, 3 bytes and 5 scales of x (quantise_input.hpp), 4 out (an epilogue
+// part).
+@group(0) @binding(2) var<storage, read> step_state: Step;
+@group(0) @binding(3) var<storage, read> x: array<vec4<u32>>;
+@group(0) @binding(5) var<storage, read> x_scales: array<vec2<f32>>;
+
+const COLUMNS = TILE_COLUMNS / N_MATS;
+const TEAM_X = TILE_COLUMNS / THREAD_COLUMNS;
+const TEAM_Y = TILE_ROWS / THREAD_ROWS;
+const TEAM = TEAM_X * TEAM_Y;
+const WORKGROUP = TEAM * TEAMS;
+const VECTORS = 2u * PLANES;  // of a group of x: bytes of its halves, the high plane first
+const X_LOADS = STAGE * VECTORS * TILE_ROWS / WORKGROUP;
+const X_SCALE_LOADS = STAGE * TILE_ROWS / WORKGROUP;
+const W_LOADS = STAGE * TILE_COLUMNS / WORKGROUP;
+const_assert STAGE % TEAMS == 0u;
+const_assert X_LOADS * WORKGROUP == STAGE * VECTORS * TILE_ROWS;
+const_assert X_SCALE_LOADS * WORKGROUP == STAGE * TILE_ROWS;
+const_assert W_LOADS * WORKGROUP == STAGE * TILE_COLUMNS;
+
+// A weight row's group: levels of its halves as signed bytes; value = scale.x * level + scale.y.
+struct Levels {
+  a: vec4<u32>,
+  b: vec4<u32>,
+  scale: vec2<f32>,
+}
+
+// Odd strides, so that neighbouring threads meet different banks.
+const X_STRIDE = TILE_ROWS + 1u;
+const W_STRIDE = TILE_COLUMNS + 1u;
+var<workgroup> x_tile: array<vec4<u32>, STAGE * VECTORS * X_STRIDE>;  // [group, vector][row]
+var<workgroup> x_scale_tile: array<vec2<f32>, STAGE * TILE_ROWS>;     // [group][row]
+var<workgroup> w_tile: array<vec4<u32>, STAGE * 2u * W_STRIDE>;       // [group, half][column]
+var<workgroup> w_scale_tile: array<vec2<f32>, STAGE * TILE_COLUMNS>;  // [group][column]
+
+// Whole numbers throughout a group: a driver was seen to reassociate sums of floats, which costs the low plane its digits.
+fn dot16(before: i32, levels: vec4<u32>, bytes: vec4<u32>) -> i32 {
+  return dot4I8Packed(levels.w, bytes.w) +
+         (dot4I8Packed(levels.z, bytes.z) + (dot4I8Packed(levels.y, bytes.y) + (dot4I8Packed(levels.x, bytes.x) + before)));
+}
+
+// Weight row `t` of the workgroup's tile; with a pair of matrices the second half of them are of the second matrix.
+fn weight_row(first_column: u32, t: u32) -> u32 {
+  return min(first_column + t % COLUMNS, N_OUT - 1u) + t / COLUMNS * PAIR_OFFSET;
+}
+
+// Brings groups [first, first + STAGE) of both operands. What lies beyond the last group is the last, scaled by 0.
+fn load_stage(first: u32, first_row: u32, first_column: u32, thread: u32) {
+  let last_row = n_active_rows() - 1u;
+  var vectors = array<vec4<u32>, X_LOADS>();
+  for (var i = 0u; i < X_LOADS; i++) {
+    let at = i * WORKGROUP + thread;
+    let vector = at % (STAGE * VECTORS);
+    let group = min(first + vector / VECTORS, N_GROUPS - 1u);
+    let row = min(first_row + at / (STAGE * VECTORS), last_row);
+    vectors[i] = x[(row * N_GROUPS + group) * VECTORS + vector % VECTORS];
+  }
+  var row_scales = array<vec2<f32>, X_SCALE_LOADS>();
+  for (var i = 0u; i < X_SCALE_LOADS; i++) {
+    let at = i * WORKGROUP + thread;
+    let group = first + at % STAGE;
+    let row = min(first_row + at / STAGE, last_row);
+    let scale = x_scales[row * N_GROUPS + min(group, N_GROUPS - 1u)];
+    row_scales[i] = select(vec2<f32>(), scale, group < N_GROUPS);
+  }
+  var levels = array<Levels, W_LOADS>();
+  for (var i = 0u; i < W_LOADS; i++) {
+    let at = i * WORKGROUP + thread;
+    levels[i] = load_levels(weight_row(first_column, at / STAGE) * N_GROUPS + min(first + at % STAGE, N_GROUPS - 1u));
+  }
+  workgroupBarrier();  // the stage before is used up
+  for (var i = 0u; i < X_LOADS; i++) {
+    let at = i * WORKGROUP + thread;
+    x_tile[at % (STAGE * VECTORS) * X_STRIDE + at / (STAGE * VECTORS)] = vectors[i];
+  }
+  for (var i = 0u; i < X_SCALE_LOADS; i++) {
+    let at = i * WORKGROUP + thread;
+    x_scale_tile[at % STAGE * TILE_ROWS + at / STAGE] = row_scales[i];
+  }
+  for (var i = 0u; i < W_LOADS; i++) {
+    let at = i * WORKGROUP + thread;
+    let slot = at % STAGE * 2u * W_STRIDE + at / STAGE;
+    w_tile[slot] = levels[i].a;
+    w_tile[slot + W_STRIDE] = levels[i].b;
+    w_scale_tile[at % STAGE * TILE_COLUMNS + at / STAGE] = levels[i].scale;
+  }
+  workgroupBarrier();  // the stage is complete
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+  let first_row = workgroup.y * TILE_ROWS;
+  let first_column = workgroup.x * COLUMNS;
+  let team = thread / TEAM;
+  let own_row = thread % TEAM / TEAM_X;  // and every TEAM_Y-th after it
+  let own_column = thread % TEAM_X;      // and every TEAM_X-th after it
+  var sums = array<array<f32, THREAD_COLUMNS>, THREAD_ROWS>();
+  for (var first = 0u; first < N_GROUPS; first += STAGE) {
+    load_stage(first, first_row, first_column, thread);
+    for (var share = 0u; share < STAGE; share += TEAMS) {
+      let group = share + team;
+      var a = array<vec4<u32>, THREAD_COLUMNS>();
+      var b = array<vec4<u32>, THREAD_COLUMNS>();
+      var scale = array<vec2<f32>, THREAD_COLUMNS>();
+      for (var j = 0u; j < THREAD_COLUMNS; j++) {
+        let slot = group * 2u * W_STRIDE + own_column + j * TEAM_X;
+        a[j] = w_tile[slot];
+        b[j] = w_tile[slot + W_STRIDE];
+        scale[j] = w_scale_tile[group * TILE_COLUMNS + own_column + j * TEAM_X];
+      }
+      for (var i = 0u; i < THREAD_ROWS; i++) {
+        let row = own_row + i * TEAM_Y;
+        let slot = group * VECTORS * X_STRIDE + row;
+        let x_scale = x_scale_tile[group * TILE_ROWS + row];
+        let high_a = x_tile[slot];
+        let high_b = x_tile[slot + X_STRIDE];
+        if (PLANES == 1u) {
+          for (var j = 0u; j < THREAD_COLUMNS; j++) {
+            let product = f32(dot16(dot16(0, a[j], high_a), b[j], high_b));
+            sums[i][j] += scale[j].x * (x_scale.x * product) + scale[j].y * x_scale.y;
+          }
+        } else {
+          let low_a = x_tile[slot + 2u * X_STRIDE];
+          let low_b = x_tile[slot + 3u * X_STRIDE];
+          for (var j = 0u; j < THREAD_COLUMNS; j++) {
+            let high = dot16(dot16(0, a[j], high_a), b[j], high_b);
+            let product = f32(dot16(dot16(256 * high, a[j], low_a), b[j], low_b));
+            sums[i][j] += scale[j].x * (x_scale.x * product) + scale[j].y * x_scale.y;
+          }
+        }
+      }
+    }
+  }
+  for (var i = 0u; i < THREAD_ROWS; i++) {
+    if (TEAMS > 1u) {
+      workgroupBarrier();  // x_tile is free, as slots [team][row of the thread][column]
+      for (var j = 0u; j < THREAD_COLUMNS; j++) {
+        let slot = (team * TEAM_Y + own_row) * TILE_COLUMNS + own_column + j * TEAM_X;
+        x_tile[slot / 4u][slot % 4u] = bitcast<u32>(sums[i][j]);
+      }
+      workgroupBarrier();  // the teams' sums are complete
+      for (var j = 0u; j < THREAD_COLUMNS; j++) {
+        var total = 0.0;
+        for (var t = 0u; t < TEAMS; t++) {
+          let slot = (t * TEAM_Y + own_row) * TILE_COLUMNS + own_column + j * TEAM_X;
+          total += bitcast<f32>(x_tile[slot / 4u][slot % 4u]);
+        }
+        sums[i][j] = total;
+      }
+    }
+    let row = first_row + own_row + i * TEAM_Y;
+    if (team == i % TEAMS && row < n_active_rows()) {
+      for (var j = 0u; j < THREAD_COLUMNS / N_MATS; j++) {
+        let column = first_column + own_column + j * TEAM_X;
+        if (column < N_OUT) {
+          finish(row, column, sums[i][j], sums[i][(j + THREAD_COLUMNS / N_MATS) % THREAD_COLUMNS]);
+        }
+      }
+    }
+  }
+}
