@@ -8,7 +8,7 @@ import { golden, goldens, models, nDecided, requireModel, smolFile, tinyFile } f
 
 // Reference and engine both compute these adapters' f32 forms; what is left is the order of sums.
 const noise = 0.02;
-/** Of the logits' standard deviation, as in src/engine/family_golden_test.cpp. */
+/** Of the logits' standard deviation, as in src/engine/family_golden_gpu_test.cpp. */
 const logitsNoise = 2e-3;
 let opened, page;
 

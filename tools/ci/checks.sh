@@ -40,10 +40,10 @@ run_counted() {
   add_counts "$n_passed" "$n_failed" "$n_skipped"
 }
 
-# run_gtest NAME SECONDS BINARY FILTER: in two processes, because much of a test uses one core.
+# run_gtest NAME SECONDS BINARY [FILTER]: in two processes, because much of a test uses one core.
 run_gtest() {
   local report=$result_dir/${1//[^a-zA-Z0-9]/_}.json
-  run_counted "$1" "$report" run_shards "$report" timeout "$2" "$3" --gtest_brief=1 "--gtest_filter=$4"
+  run_counted "$1" "$report" run_shards "$report" timeout "$2" "$3" --gtest_brief=1 "--gtest_filter=${4-*}"
 }
 
 # run_shards REPORT COMMAND...: halves of a GoogleTest binary's tests side by side; REPORT is a list of their reports.

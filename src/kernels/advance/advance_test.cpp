@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "kernels/host_tensor.hpp"
-#include "kernels/run_cases.hpp"
 
 namespace ztvm::kernels {
 namespace {
@@ -25,8 +24,6 @@ TEST(Advance, OracleByHand) {
   EXPECT_EQ(seen.word(3), 1u);
   EXPECT_EQ(seen.word(2), 0u);
 }
-
-TEST(Advance, CasesMatch) { expect_cases_match("advance"); }
 
 }  // namespace
 }  // namespace ztvm::kernels

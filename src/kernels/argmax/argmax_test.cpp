@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "kernels/host_tensor.hpp"
-#include "kernels/run_cases.hpp"
 
 namespace ztvm::kernels {
 namespace {
@@ -43,8 +42,6 @@ TEST(Argmax, OracleOfSeveralBlocks) {
   logits.view().store(10, 1.0f);
   EXPECT_EQ(run(logits, 700).choice, 300u);
 }
-
-TEST(Argmax, CasesMatch) { expect_cases_match("argmax"); }
 
 }  // namespace
 }  // namespace ztvm::kernels

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "kernels/host_tensor.hpp"
-#include "kernels/run_cases.hpp"
 
 namespace ztvm::kernels {
 namespace {
@@ -74,9 +73,6 @@ TEST(Attention, OracleOfLargeScoresIsFinite) {
                       k_shape);
   EXPECT_EQ(out[0], 5.0f);
 }
-
-TEST(Attention, CasesMatch) { expect_cases_match("attention"); }
-TEST(RopeAttention, CasesMatch) { expect_cases_match("rope_attention"); }
 
 }  // namespace
 }  // namespace ztvm::kernels

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "kernels/host_tensor.hpp"
-#include "kernels/run_cases.hpp"
 #include "kernels/run_passes.hpp"
+#include "kernels/test_device.hpp"
 
 namespace ztvm::kernels {
 namespace {
@@ -44,8 +44,6 @@ TEST(CausalConv, OracleGoesOnFromTheState) {
   EXPECT_EQ(state[0], 0.3f);
   EXPECT_EQ(state[1], 1.0f);
 }
-
-TEST(CausalConv, CasesMatch) { expect_cases_match("causal_conv"); }
 
 // However a sequence is cut into passes, outputs and state are the same to the bit.
 TEST(CausalConv, PassesDoNotMatter) {

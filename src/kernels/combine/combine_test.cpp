@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "kernels/host_tensor.hpp"
-#include "kernels/run_cases.hpp"
 
 namespace ztvm::kernels {
 namespace {
@@ -27,8 +26,6 @@ TEST(Combine, OracleByHand) {
   EXPECT_FLOAT_EQ(x[1], 12.0f + 10.0f - 6.0f);
   EXPECT_EQ(x[2], 5.0f);
 }
-
-TEST(Combine, CasesMatch) { expect_cases_match("combine"); }
 
 }  // namespace
 }  // namespace ztvm::kernels

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "kernels/host_tensor.hpp"
-#include "kernels/run_cases.hpp"
 
 namespace ztvm::kernels {
 namespace {
@@ -19,8 +18,6 @@ TEST(Penalise, OracleByHand) {
   EXPECT_EQ(logits[3], 0.0f);
   EXPECT_EQ(logits[4], 8.0f) << "beyond n_valid";
 }
-
-TEST(Penalise, CasesMatch) { expect_cases_match("penalise"); }
 
 }  // namespace
 }  // namespace ztvm::kernels

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "kernels/host_tensor.hpp"
-#include "kernels/run_cases.hpp"
 
 namespace ztvm::kernels {
 namespace {
@@ -123,8 +122,6 @@ TEST(RopeKv, OracleNormsHeadsOfGatedRows) {
   EXPECT_FLOAT_EQ(keys[7], 40.0f * k_scale);
   EXPECT_EQ(values[4], 1.0f);
 }
-
-TEST(RopeKv, CasesMatch) { expect_cases_match("rope_kv"); }
 
 }  // namespace
 }  // namespace ztvm::kernels

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "kernels/host_tensor.hpp"
-#include "kernels/run_cases.hpp"
 
 namespace ztvm::kernels {
 namespace {
@@ -65,8 +64,6 @@ TEST(Route, OracleRanksWhatIsNotFiniteLast) {
   EXPECT_EQ(none.ids.word(1), 1u);
   EXPECT_EQ(none.weights[1], 0.5f);
 }
-
-TEST(Route, CasesMatch) { expect_cases_match("route"); }
 
 }  // namespace
 }  // namespace ztvm::kernels

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "kernels/host_tensor.hpp"
-#include "kernels/run_cases.hpp"
 
 namespace ztvm::kernels {
 namespace {
@@ -31,8 +30,6 @@ TEST(SigmoidGate, OracleOfLargeGates) {
   EXPECT_EQ(mixed[0], 0.0f);
   EXPECT_EQ(mixed[1], 8.0f);
 }
-
-TEST(SigmoidGate, CasesMatch) { expect_cases_match("sigmoid_gate"); }
 
 }  // namespace
 }  // namespace ztvm::kernels

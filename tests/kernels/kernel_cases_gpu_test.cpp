@@ -1,24 +1,35 @@
-#pragma once
-// Runs the cases of one kernel on the test adapter.
+// All cases of each kernel, with every kernel set that the adapter can run, equal their oracles.
 #include <gtest/gtest.h>
 
-#include <string_view>
+#include <cstdlib>
+#include <set>
+#include <string>
 
 #include "kernels/cases.hpp"
 #include "kernels/test_device.hpp"
 
 namespace ztvm::kernels {
+namespace {
 
 // On an adapter that is a CPU, where they take minutes, only the sets that people get by default run all cases, the others
 // doctor's. ZTVM_ALL_CASES=1 runs all on all sets, ZTVM_QUICK_CASES=1 doctor's cases everywhere.
-inline bool runs_quick_cases_only(const gpu::Device& device, const gpu::Target& target) {
+bool runs_quick_cases_only(const gpu::Device& device, const gpu::Target& target) {
   if (std::getenv("ZTVM_QUICK_CASES") != nullptr) return true;
   if (std::getenv("ZTVM_ALL_CASES") != nullptr || device.caps().kind != gpu::AdapterKind::cpu) return false;
   return !target.cpu && !(target.f16 && target.subgroups);
 }
 
-// Every case of `kernel`, with every kernel set that the adapter can run, equals its oracle.
-inline void expect_cases_match(std::string_view kernel) {
+std::set<std::string> kernel_names() {
+  std::set<std::string> names;
+  for (const KernelCase& kernel_case : all_cases()) names.insert(kernel_case.kernel);
+  return names;
+}
+
+class KernelCases : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(All, KernelCases, testing::ValuesIn(kernel_names()),
+                         [](const auto& info) { return info.param; });
+
+TEST_P(KernelCases, Match) {
   gpu::Device* device = test_device();
   ASSERT_NE(device, nullptr) << "no adapter is found";
   const bool knows_int8 = kernel == "matmul" || kernel == "quantise_input";
@@ -26,7 +37,7 @@ inline void expect_cases_match(std::string_view kernel) {
     const bool quick_only = runs_quick_cases_only(*device, target);
     std::size_t n_cases = 0;
     for (const KernelCase& kernel_case : all_cases()) {
-      if (kernel_case.kernel != kernel || (quick_only && !kernel_case.quick)) continue;
+      if (kernel_case.kernel != GetParam() || (quick_only && !kernel_case.quick)) continue;
       ++n_cases;
       SCOPED_TRACE(gpu::describe(target) + ", " + kernel_case.name);
       const auto result = run_case(*device, target, kernel_case);
@@ -38,4 +49,5 @@ inline void expect_cases_match(std::string_view kernel) {
   }
 }
 
+}  // namespace
 }  // namespace ztvm::kernels

@@ -4,8 +4,8 @@
 
 #include "kernels/causal_conv/causal_conv.hpp"
 #include "kernels/host_tensor.hpp"
-#include "kernels/run_cases.hpp"
 #include "kernels/run_passes.hpp"
+#include "kernels/test_device.hpp"
 
 namespace ztvm::kernels {
 namespace {
@@ -81,8 +81,6 @@ TEST(DeltaRule, OracleOfExtremeGates) {
   EXPECT_EQ(state[3], 15.0f);
   EXPECT_NEAR(out[1], 15.0f / k_root2, 1e-4);
 }
-
-TEST(DeltaRule, CasesMatch) { expect_cases_match("delta_rule"); }
 
 constexpr DeltaRuleShape k_heads = {.n_key_heads = 2,
                                     .n_value_heads = 4,

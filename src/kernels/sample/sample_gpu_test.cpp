@@ -10,7 +10,8 @@
 
 #include "gpu/executor.hpp"
 #include "kernels/advance/advance.hpp"
-#include "kernels/run_cases.hpp"
+#include "kernels/case_builder.hpp"
+#include "kernels/test_device.hpp"
 
 namespace ztvm::kernels {
 namespace {
@@ -311,8 +312,6 @@ TEST_F(SampleLimits, WhatIsNotFiniteIsNeverChosen) {
   EXPECT_EQ(after.n_not_finite, 14u);
   EXPECT_EQ(drawn({k_nan, -k_infinity}, {.temperature = 1.0f}), std::set<std::uint32_t>{0});
 }
-
-TEST(Sample, CasesMatch) { expect_cases_match("sample"); }
 
 }  // namespace
 }  // namespace ztvm::kernels

@@ -6,11 +6,12 @@
 #include <numeric>
 
 #include "gpu/executor.hpp"
+#include "kernels/case_builder.hpp"
 #include "kernels/combine/combine.hpp"
 #include "kernels/expert_matmul/expert_matmul.hpp"
 #include "kernels/group_experts/group_experts.hpp"
 #include "kernels/route/route.hpp"
-#include "kernels/run_cases.hpp"
+#include "kernels/test_device.hpp"
 
 namespace ztvm::kernels {
 namespace {
