@@ -19,7 +19,7 @@ const progress = byId<HTMLProgressElement>('progress');
 let report: Report | undefined;
 
 function inputs(): Record<keyof Fields, HTMLInputElement | HTMLSelectElement> {
-  const ids = ['model', 'layers', 'depth', 'prompt', 'gen', 'repeat'] as const;
+  const ids = ['model', 'layers', 'depth', 'prompt', 'gen', 'kv', 'repeat'] as const;
   return Object.fromEntries(ids.map((id) => [id, byId(id)])) as ReturnType<typeof inputs>;
 }
 
