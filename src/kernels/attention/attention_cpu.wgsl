@@ -2,7 +2,8 @@
 // kv head, of ROWS rows: QUERIES in all, so that each key and value read serves all of them.
 // A block of 4 * WORKGROUP positions at a time: each thread scores four of them, then sums one quad of the output.
 // Loops stay short: llvmpipe ends an invocation after 65,535 iterations; here it makes 1.5 a position.
-// The softmax is online (Milakov and Gimelshein 2018): running maximum and sum, earlier output rescaled.
+// The softmax is online (Milakov and Gimelshein 2018): running maximum and sum, earlier output rescaled. A kv part reads
+// the cache.
 // Consts: N_HEADS, N_KV_HEADS, HEAD_DIM, SCALE, HEADS, ROWS, WORKGROUP. Bindings: 0 step, 1 q, 2 keys, 3 values,
 // 4 pages, 5 out.
 @group(0) @binding(0) var<storage, read> step_state: Step;

@@ -1,7 +1,8 @@
 // Causal attention over the paged cache for several rows on a GPU: a workgroup answers QUERIES rows of one head, so that
 // keys and values are read once for all of them. Keys are taken in blocks of BLOCK: threads score a key for half of the
 // queries, then sum a quad of the output over every GROUPS-th key for all queries.
-// The softmax is online (Milakov and Gimelshein 2018): running maximum and sum, earlier output rescaled.
+// The softmax is online (Milakov and Gimelshein 2018): running maximum and sum, earlier output rescaled. A kv part reads
+// the cache.
 // Consts: N_HEADS, N_KV_HEADS, HEAD_DIM, SCALE. Bindings: 0 step, 1 q, 2 keys, 3 values, 4 pages, 5 out.
 @group(0) @binding(0) var<storage, read> step_state: Step;
 @group(0) @binding(1) var<storage, read> q: array<vec4<Elem>>;

@@ -1,8 +1,8 @@
 // One share of attention for one row, and what comes before it: HEADS query heads that share a kv head are normed (a
 // fresh part) and rotated, and so is the row's key, which the workgroup that owns its position writes to the cache with
-// the value. Then the heads' sums over SPLIT keys: threads score the keys (PARTS threads a key, each with every PARTS-th
-// quad), then sum the values (a quad of the output and every GROUPS-th key each). The row's own key and value take part as
-// they are, and a cache of int8 rounds them for the rows that follow.
+// the value (a kv write part). Then the heads' sums over SPLIT keys: threads score the keys (PARTS threads a key, each
+// with every PARTS-th quad), then sum the values (a quad of the output and every GROUPS-th key each). The row's own key
+// and value take part as they are; a cache of int8 rounds them for the rows that follow.
 // Consts: N_HEADS, N_KV_HEADS, HEAD_DIM, N_ROTATED, SCALE, HEADS, SPLIT, N_SPLITS, WORKGROUP.
 // Bindings: 0 step, 1 qkv, 2 rope table, 3 pages, 4 keys, 5 values, 6 partials [head][split][HEAD_DIM + 4], 7 in the part.
 @group(0) @binding(0) var<storage, read> step_state: Step;
@@ -178,7 +178,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     // Every place, so that all loads are under way at once: those beyond the last key have weight 0.
     for (var n = 0u; n < (SPLIT + GROUPS - 1u) / GROUPS; n++) {
       let i = min(n * GROUPS + group, SPLIT - 1u);
-      var v = kv_value(values[first_quads[i] + kv_quad_at(quad)], values[first_quads[i] + kv_scale_at(quad)]);
+      let place = first_quads[i];
+      var v = kv_value(values[place + kv_quad_at(quad)], values[place + kv_scale_at(quad)]);
       if (i >= newest) {
         v = value;
       }

@@ -1,5 +1,5 @@
-// What rope_kv does after an RMS norm of query and key heads (a fresh part), into a cache of any type (a kv write part),
-// for adapters that are CPUs: one thread handles one head of q, k or v of one row, no barrier.
+// What rope_kv does, after an RMS norm of query and key heads or not (a fresh part), into a cache of any type (a kv and a
+// kv write part), for adapters that are CPUs: one thread handles one head of q, k or v of one row, no barrier.
 // Consts: those of rope_kv_pairs, WORKGROUP. Bindings: those of rope_kv_pairs, 5 keys, 6 values, 7 in the part.
 @group(0) @binding(5) var<storage, read_write> keys: array<KvQuad>;
 @group(0) @binding(6) var<storage, read_write> values: array<KvQuad>;
@@ -7,7 +7,8 @@
 var<private> head_elements: array<f32, HEAD_DIM>;
 
 fn fresh_quad(head: u32, i: u32) -> vec4<f32> {
-  return vec4<f32>(head_elements[4u * i], head_elements[4u * i + 1u], head_elements[4u * i + 2u], head_elements[4u * i + 3u]);
+  let e = 4u * i;
+  return vec4<f32>(head_elements[e], head_elements[e + 1u], head_elements[e + 2u], head_elements[e + 3u]);
 }
 
 @compute @workgroup_size(WORKGROUP)

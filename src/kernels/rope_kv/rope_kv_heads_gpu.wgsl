@@ -1,5 +1,5 @@
-// What rope_kv does after an RMS norm of query and key heads (a fresh part), into a cache of any type (a kv write part):
-// one workgroup handles one head of q, k or v of one row.
+// What rope_kv does, after an RMS norm of query and key heads or not (a fresh part), into a cache of any type (a kv and a
+// kv write part): one workgroup handles one head of q, k or v of one row.
 // Consts: those of rope_kv_pairs, WORKGROUP (at least HEAD_DIM / 2).
 // Bindings: those of rope_kv_pairs, 5 keys, 6 values, 7 in the part.
 @group(0) @binding(5) var<storage, read_write> keys: array<KvQuad>;
@@ -10,7 +10,8 @@ const_assert WORKGROUP >= PAIRS;
 var<workgroup> head_elements: array<f32, HEAD_DIM>;
 
 fn fresh_quad(head: u32, i: u32) -> vec4<f32> {
-  return vec4<f32>(head_elements[4u * i], head_elements[4u * i + 1u], head_elements[4u * i + 2u], head_elements[4u * i + 3u]);
+  let e = 4u * i;
+  return vec4<f32>(head_elements[e], head_elements[e + 1u], head_elements[e + 2u], head_elements[e + 3u]);
 }
 
 @compute @workgroup_size(WORKGROUP)
