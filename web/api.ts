@@ -54,6 +54,8 @@ export interface ModelSource {
 export interface LoadOptions {
   /** Tokens that the conversation may have; absent: the engine chooses. */
   context?: number;
+  /** Type of the KV cache; int8 takes about half the memory of f16. Absent: float. */
+  kv?: 'float' | 'int8';
   /** Every op is compared with its oracle: slow, for runLockstep(). */
   lockstep?: boolean;
 }

@@ -84,6 +84,7 @@ Result<LoadedModel> load_model(const ModelOptions& options, const LoadProgress& 
                                      {.context = options.context,
                                       .backend = options.backend,
                                       .target = options.target,
+                                      .kv = options.kv,
                                       .now_ms = now_ms,
                                       .report = options.report});
   if (!engine) return forward(engine);

@@ -18,9 +18,10 @@ namespace ztvm::app {
 struct ModelOptions {
   std::string model;  // alias, folder or .gguf
   engine::Backend backend = engine::Backend::gpu;
-  std::string adapter;                    // part of an adapter's name; empty: the default one
-  std::uint32_t context = 0;              // tokens; 0: the model's own
-  std::optional<gpu::Target> target;      // kernel set; none: chosen for the adapter
+  std::string adapter;                // part of an adapter's name; empty: the default one
+  std::uint32_t context = 0;          // tokens; 0: the model's own
+  std::optional<gpu::Target> target;  // kernel set; none: chosen for the adapter
+  model::KvType kv = model::KvType::floats;
   bool timestamps = false;                // open the device for Engine::profile_decode()
   gpu::LockstepReport* report = nullptr;  // for Backend::lockstep
   // If set, the engine runs on what this makes of the device.

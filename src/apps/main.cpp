@@ -16,6 +16,7 @@
 #include "apps/cli/download.hpp"
 #include "apps/cli/inspect.hpp"
 #include "apps/cli/logits.hpp"
+#include "apps/cli/perplexity.hpp"
 #include "apps/cli/run.hpp"
 #include "apps/cli/serve.hpp"
 #include "apps/cli/terminal_text.hpp"
@@ -54,6 +55,7 @@ int run_program(int argc, char** argv) {
   add_inspect_command(program, action);
   add_doctor_command(program, action);
   add_bench_command(program, action);
+  add_perplexity_command(program, action);
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& help_or_version) {

@@ -48,6 +48,12 @@ class FakeEngine final : public engine::Engine {
         .finish = n_left_ == 0 ? engine::FinishReason::length : engine::FinishReason::none};
   }
   void interrupt() override {}
+  Result<std::vector<std::uint32_t>> encode_text(std::string_view) const override {
+    return std::vector<std::uint32_t>();
+  }
+  Result<void> score(std::span<const std::uint32_t>, std::uint32_t, const engine::LogitsSink&) override {
+    return {};
+  }
   Result<std::vector<float>> compute_logits(std::span<const std::uint32_t>,
                                             const engine::HiddenSink&) override {
     return std::vector<float>();

@@ -28,6 +28,10 @@ std::unique_ptr<gpu::Executor> make_executor(gpu::Device& device, const EngineOp
   return gpu::make_gpu_executor(device);
 }
 
+LoadOptions load_options(const EngineOptions& options, const gpu::Target& target) {
+  return {.context = options.context, .max_rows = options.max_rows, .target = target, .kv = options.kv};
+}
+
 OrderedJson to_json(std::span<const Message> messages) {
   OrderedJson list = OrderedJson::array();
   for (const Message& message : messages)
@@ -41,8 +45,7 @@ class EngineImpl final : public Engine {
       : device_(device),
         options_(std::move(options)),
         started_ms_(options_.now_ms()),
-        loader_(device, model,
-                {.context = options_.context, .max_rows = options_.max_rows, .target = target}) {}
+        loader_(device, model, load_options(options_, target)) {}
 
   // Over a model that is complete already.
   EngineImpl(gpu::Device& device, std::unique_ptr<Model> model, EngineOptions options,
@@ -74,6 +77,9 @@ class EngineImpl final : public Engine {
   void interrupt() override {
     if (session_) session_->interrupt();
   }
+  Result<std::vector<std::uint32_t>> encode_text(std::string_view text) const override;
+  Result<void> score(std::span<const std::uint32_t> ids, std::uint32_t max_rows,
+                     const LogitsSink& sink) override;
   Result<std::vector<float>> compute_logits(std::span<const std::uint32_t> ids,
                                             const HiddenSink& sink) override;
   Result<std::vector<KernelTime>> profile_pass(std::uint32_t n_rows, std::uint32_t depth) override {
@@ -159,15 +165,21 @@ Result<void> EngineImpl::begin_chat(std::span<const Message> messages, const Gen
   return begin_ids(text::encode_chat(model_->text->tokenizer, *segments, text::ChatEncoding::safe), options);
 }
 
-Result<void> EngineImpl::begin_text(std::string_view text, const GenerateOptions& options) {
-  if (auto r = require_ready(); !r) return r;
+Result<std::vector<std::uint32_t>> EngineImpl::encode_text(std::string_view text) const {
+  if (auto r = require_ready(); !r) return forward(r);
   if (!model_->text)
     return fail(ErrorCode::unsupported, "A model with random weights has no tokenizer; give it ids.");
   const auto bos = model_->text->tokenizer.bos_prefix();
   std::vector<std::uint32_t> ids(bos.begin(), bos.end());
   const auto encoded = model_->text->tokenizer.encode(text, text::AddedTokens::off);
   ids.insert(ids.end(), encoded.begin(), encoded.end());
-  return begin_ids(ids, options);
+  return ids;
+}
+
+Result<void> EngineImpl::begin_text(std::string_view text, const GenerateOptions& options) {
+  auto ids = encode_text(text);
+  if (!ids) return forward(ids);
+  return begin_ids(*ids, options);
 }
 
 Result<void> EngineImpl::begin_ids(std::span<const std::uint32_t> ids, const GenerateOptions& options) {
@@ -215,6 +227,15 @@ Result<std::vector<float>> EngineImpl::compute_logits(std::span<const std::uint3
   return probe(device_, *passes_, state_, model_->spec, ids, sink);
 }
 
+Result<void> EngineImpl::score(std::span<const std::uint32_t> ids, std::uint32_t max_rows,
+                               const LogitsSink& sink) {
+  if (auto r = require_ready(); !r) return r;
+  if (auto r = session_->check_prompt(ids); !r) return r;
+  session_->forget();
+  return engine::score(device_, *passes_, state_, model_->spec,
+                       {.ids = ids, .max_rows = max_rows == 0 ? passes_->max_rows() : max_rows}, sink);
+}
+
 Result<gpu::Target> check_options(gpu::Device& device, const EngineOptions& options) {
   check(options.now_ms != nullptr, "the engine is given a clock");
   check((options.backend == Backend::reference) == (device.as_host() != nullptr),
@@ -241,9 +262,7 @@ Result<std::unique_ptr<Engine>> Engine::open_random(gpu::Device& device, std::st
   if (!target) return forward(target);
   auto family = true_shape(alias, random.n_layers, random.vocab);
   if (!family) return forward(family);
-  auto model = make_random_model(
-      device, std::move(*family),
-      {.context = options.context, .max_rows = options.max_rows, .target = *target}, random.seed);
+  auto model = make_random_model(device, std::move(*family), load_options(options, *target), random.seed);
   if (!model) return forward(model);
   return std::make_unique<EngineImpl>(device, std::move(*model), std::move(options), *target);
 }

@@ -14,6 +14,7 @@
 #include "gpu/device.hpp"
 #include "gpu/executor.hpp"
 #include "load/wanted_range.hpp"
+#include "model/kv_type.hpp"
 
 namespace ztvm::engine {
 
@@ -28,7 +29,8 @@ struct EngineOptions {
   std::uint32_t context = 0;   // tokens; 0: the model's own, at most default_context() of model_plan.hpp
   std::uint32_t max_rows = 0;  // rows of a prefill chunk; 0: chosen for the kernel set
   Backend backend = Backend::gpu;
-  std::optional<gpu::Target> target;      // kernel set; none: chosen for the adapter
+  std::optional<gpu::Target> target;  // kernel set; none: chosen for the adapter
+  model::KvType kv = model::KvType::floats;
   std::function<double()> now_ms;         // monotonic clock of the host
   gpu::LockstepReport* report = nullptr;  // filled by lockstep, outlives the engine
 };
@@ -51,6 +53,9 @@ struct RandomOptions {
 // Takes the residual stream after the embedding (layer 0) and after each layer, for some rows of a sequence:
 // [n, dim] f32, little-endian. Called in order of rows for each layer.
 using HiddenSink = std::function<Result<void>(std::size_t layer, Bytes rows)>;
+
+// Takes the logits of the ids that may be chosen, [n_valid_ids], after the token at `position`. Called in order.
+using LogitsSink = std::function<Result<void>(std::size_t position, std::span<const float> logits)>;
 
 // Which model: a .gguf, or a folder of several files as MLC and MLX publish them.
 struct ModelName {
@@ -120,6 +125,12 @@ class Engine {
   // Ends the running generation; its tokens so far stay in the cache. step() then reports `interrupted`.
   virtual void interrupt() = 0;
 
+  // The ids of `text` as begin_text() continues it. Errors: unsupported without a tokenizer.
+  virtual Result<std::vector<std::uint32_t>> encode_text(std::string_view text) const = 0;
+  // Gives the logits after each of `ids`, from an empty cache, in passes of at most `max_rows` rows (0: as prefill does;
+  // 1: as decode does). Blocks: natively only.
+  virtual Result<void> score(std::span<const std::uint32_t> ids, std::uint32_t max_rows,
+                             const LogitsSink& sink) = 0;
   // Logits [vocab] after `ids`, from an empty cache; with a sink also the hidden states. Blocks: natively only.
   virtual Result<std::vector<float>> compute_logits(std::span<const std::uint32_t> ids,
                                                     const HiddenSink& sink) = 0;

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "support/golden_model.hpp"
+#include "support/family_golden.hpp"
 
 namespace ztvm::engine {
 namespace {
@@ -17,38 +17,7 @@ using tests::OpenOptions;
 // The f32 goldens come from exactly the same weights, so only the order of sums differs.
 constexpr double k_f32_logits = 2e-3;  // of their standard deviation
 
-std::string root_of(const std::string& family) { return ZTVM_SOURCE_DIR "/tests/golden/" + family; }
-std::string model_of(const std::string& family) {
-  return family == "llama" ? tests::k_tiny_llama : root_of(family) + "/model";
-}
-nlohmann::json golden_of(const std::string& family) {
-  return tests::read_json(root_of(family) + "/golden/golden.json");
-}
-
-struct Prompt {
-  std::string name;
-  Ids ids;
-  std::vector<float> logits;
-  Ids tokens;
-  std::vector<double> margins;
-  double f16_noise = 0.0;  // of an all-f16 twin in transformers, in deviations of the logits
-};
-
-std::vector<Prompt> prompts_of(const std::string& family) {
-  std::vector<Prompt> prompts;
-  for (const auto& p : golden_of(family)["prompts"]) {
-    Prompt& prompt = prompts.emplace_back();
-    prompt.name = p["name"].get<std::string>();
-    prompt.ids = p["ids"].get<Ids>();
-    prompt.logits =
-        tests::read_floats(root_of(family) + "/golden/" + p["last_logits"]["file"].get<std::string>());
-    prompt.tokens = p["greedy"]["tokens"].get<Ids>();
-    prompt.margins = p["greedy"]["margins"].get<std::vector<double>>();
-    const auto& noise = p["stats"]["f16_noise_prefill"];
-    prompt.f16_noise = (noise.is_number() ? noise.get<double>() : 0.0) / tests::deviation(prompt.logits);
-  }
-  return prompts;
-}
+using Prompt = tests::GoldenPrompt;
 
 double relative_l2(std::span<const float> got, std::span<const float> want) {
   double difference = 0.0;
@@ -67,8 +36,8 @@ double logits_bound(const Prompt& prompt, bool f16) {
 
 void expect_golden(const std::string& family, const OpenOptions& options, bool f16, std::uint32_t n_tokens,
                    const std::vector<std::string>& names = {}) {
-  const auto model = tests::open_model(model_of(family), options);
-  for (const Prompt& prompt : prompts_of(family)) {
+  const auto model = tests::open_model(tests::family_model(family), options);
+  for (const Prompt& prompt : tests::golden_prompts(family)) {
     if (!names.empty() && std::ranges::find(names, prompt.name) == names.end()) continue;
     SCOPED_TRACE(prompt.name);
     const auto logits = model.engine->compute_logits(prompt.ids, {});
@@ -96,11 +65,11 @@ TEST_P(FamilyGolden, LogitsAndGreedyIdsOnTheOracles) {
 
 TEST_P(FamilyGolden, HiddenStatesOfEveryLayer) {
   const std::string family = GetParam();
-  const auto model = tests::open_model(model_of(family), {.backend = Backend::reference});
-  const auto golden = golden_of(family);
-  const auto want = tests::read_floats(root_of(family) + "/golden/hidden.states.f32.bin");
+  const auto model = tests::open_model(tests::family_model(family), {.backend = Backend::reference});
+  const auto golden = tests::family_golden(family);
+  const auto want = tests::read_floats(tests::family_root(family) + "/golden/hidden.states.f32.bin");
   Ids ids;
-  for (const Prompt& prompt : prompts_of(family)) {
+  for (const Prompt& prompt : tests::golden_prompts(family)) {
     if (prompt.name == golden["hidden"]["prompt"].get<std::string>()) ids = prompt.ids;
   }
   std::vector<std::vector<float>> layers;
@@ -123,8 +92,8 @@ TEST_P(FamilyGolden, HiddenStatesOfEveryLayer) {
 // The tokenizer's files, the template and the stop ids of the model's own folder.
 TEST_P(FamilyGolden, ChatsRenderAndStop) {
   const std::string family = GetParam();
-  const auto model = tests::open_model(model_of(family), {.backend = Backend::reference});
-  const auto golden = tests::read_json(root_of(family) + "/golden/tokenizer_golden.json");
+  const auto model = tests::open_model(tests::family_model(family), {.backend = Backend::reference});
+  const auto golden = tests::read_json(tests::family_root(family) + "/golden/tokenizer_golden.json");
   ASSERT_FALSE(golden["chats"].empty());
   for (const auto& chat : golden["chats"]) {
     std::vector<Message> messages;
@@ -192,9 +161,9 @@ TEST_P(FamilyLockstepGpu, EveryOpAgrees) {
   for (const char* set : {"cpu f32", "gpu f16 subgroups"}) {
     gpu::LockstepReport report;
     const auto model = tests::open_model(
-        model_of(GetParam()),
+        tests::family_model(GetParam()),
         {.backend = Backend::lockstep, .target = *gpu::parse_target(set), .report = &report});
-    const Ids ids = prompts_of(GetParam())[2].ids;
+    const Ids ids = tests::golden_prompts(GetParam())[2].ids;
     tests::generate(*model.engine, ids, {.sampler = {}, .max_tokens = 2, .ignore_eos = true});
     EXPECT_FALSE(report.first_mismatch) << gpu::describe(*report.first_mismatch);
     EXPECT_GE(report.n_ops, 50u);
@@ -207,11 +176,11 @@ INSTANTIATE_TEST_SUITE_P(Families, FamilyChunks, testing::Values("phi3", "qwen35
                          [](const auto& info) { return std::string(info.param); });
 
 TEST_P(FamilyChunks, DoNotChangeTheResult) {
-  const Prompt prompt = prompts_of(GetParam()).at(5);
+  const Prompt prompt = tests::golden_prompts(GetParam()).at(5);
   ASSERT_EQ(prompt.ids.size(), 131u);
   for (const std::uint32_t max_rows : {1u, 3u, 16u, 130u, 256u}) {
-    const auto model =
-        tests::open_model(model_of(GetParam()), {.backend = Backend::reference, .max_rows = max_rows});
+    const auto model = tests::open_model(tests::family_model(GetParam()),
+                                         {.backend = Backend::reference, .max_rows = max_rows});
     const auto logits = model.engine->compute_logits(prompt.ids, {});
     ASSERT_TRUE(logits) << logits.error().text;
     EXPECT_LT(tests::largest_difference(*logits, prompt.logits),

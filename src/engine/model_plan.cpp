@@ -17,20 +17,24 @@ namespace {
 std::uint32_t default_max_rows(const gpu::Target& target) { return target.cpu ? 1 : 512; }
 
 // Bytes that the largest per-layer buffer and the rope table take for each token of context.
-std::uint64_t largest_bytes_per_token(const model::ModelSpec& spec, const gpu::Target& target) {
+std::uint64_t largest_bytes_per_token(const model::ModelSpec& spec, const LoadOptions& options) {
+  const gpu::Dtype cache = model::kv_dtype(options.kv, options.target);
   std::uint64_t most = std::uint64_t{spec.n_rotated()} * sizeof(float);
   for (const model::LayerSpec& layer : spec.layers) {
     if (const auto* attention = std::get_if<model::AttentionSpec>(&layer.mixer)) {
-      most = std::max<std::uint64_t>(
-          most, std::uint64_t{attention->n_kv_heads} * attention->head_dim * (target.f16 ? 2 : 4));
+      const kernels::AttentionShape shape = {.n_heads = attention->n_heads,
+                                             .n_kv_heads = attention->n_kv_heads,
+                                             .head_dim = attention->head_dim};
+      const std::uint64_t page = gpu::dtype_bytes(cache, kernels::cache_elements(shape, cache, 1));
+      most = std::max(most, page / kernels::k_page_slots);
     }
   }
   return most;
 }
 
-std::uint32_t max_context(const model::ModelSpec& spec, const gpu::Target& target,
+std::uint32_t max_context(const model::ModelSpec& spec, const LoadOptions& options,
                           std::uint64_t binding_limit) {
-  const std::uint64_t per_token = largest_bytes_per_token(spec, target);
+  const std::uint64_t per_token = largest_bytes_per_token(spec, options);
   if (per_token == 0) return spec.max_context;
   const std::uint64_t fitting = binding_limit / per_token / kernels::k_page_slots * kernels::k_page_slots;
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(spec.max_context, fitting));
@@ -51,7 +55,7 @@ Result<std::uint32_t> choose_context(const LoadOptions& options, const model::Mo
       fmt::format("A context of {} tokens takes {} bytes in one buffer, but the adapter binds at most {}; "
                   "{} tokens would fit.",
                   std::max(asked, kernels::k_page_slots),
-                  largest_bytes_per_token(spec, options.target) * std::max(asked, kernels::k_page_slots),
+                  largest_bytes_per_token(spec, options) * std::max(asked, kernels::k_page_slots),
                   binding_limit, most));
 }
 
@@ -104,7 +108,7 @@ Result<ModelPlan> plan_model(model::Family family, const load::Checkpoint& check
   model::ModelSpec& spec = family.spec;
   spec.n_valid_ids = static_cast<std::uint32_t>(std::min<std::size_t>(spec.vocab, n_tokenizer_ids));
   const std::uint64_t binding_limit = std::min(caps.max_binding_bytes, caps.max_buffer_bytes);
-  const std::uint32_t most = max_context(spec, options.target, binding_limit);
+  const std::uint32_t most = max_context(spec, options, binding_limit);
   auto context = choose_context(options, spec, most, checkpoint.name, binding_limit);
   if (!context) return forward(context);
 
@@ -121,7 +125,8 @@ Result<ModelPlan> plan_model(model::Family family, const load::Checkpoint& check
                                       {.context = *context,
                                        .max_rows = std::min(max_rows, *context),
                                        .target = options.target,
-                                       .limits = gpu::limits_of(caps)},
+                                       .limits = gpu::limits_of(caps),
+                                       .kv = options.kv},
                                       plan.buffers);
   if (auto fits = check_limits(plan.buffers, binding_limit); !fits) return forward(fits);
   plan.family = std::move(family);

@@ -17,6 +17,7 @@ struct LoadOptions {
   std::uint32_t context = 0;   // 0: the model's own, at most default_context()
   std::uint32_t max_rows = 0;  // rows of a prefill chunk; 0: chosen for the target
   gpu::Target target;
+  model::KvType kv = model::KvType::floats;
 };
 // Tokens that fit unless more are asked for: 4096, on a CPU 2048, whose memory the cache shares with everything else.
 constexpr std::uint32_t default_context(const gpu::Target& target) { return target.cpu ? 2048 : 4096; }

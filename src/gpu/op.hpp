@@ -16,8 +16,14 @@
 namespace ztvm::gpu {
 
 // How the elements of a buffer lie in memory.
-enum class Dtype : std::uint8_t { f32, f16, u32, i8 };
-std::uint64_t dtype_bytes(Dtype dtype);
+enum class Dtype : std::uint8_t {
+  f32,
+  f16,
+  u32,
+  i8_groups,  // base/int8_groups.hpp
+};
+// Bytes of `n_elements` that follow each other; of i8_groups whole groups.
+std::uint64_t dtype_bytes(Dtype dtype, std::uint64_t n_elements);
 
 // A whole buffer and its element type. Borrowed: whoever made the buffer owns it.
 struct Tensor {
@@ -30,9 +36,11 @@ struct HostView {
   MutableBytes bytes;
   Dtype dtype = Dtype::f32;
 
-  std::size_t n_elements() const { return bytes.size() / dtype_bytes(dtype); }
+  std::size_t n_elements() const;
   float load(std::size_t i) const;               // any dtype, as a number
-  void store(std::size_t i, float value) const;  // rounds to the dtype
+  void store(std::size_t i, float value) const;  // rounds to the dtype, f32 or f16
+  // Stores elements that follow each other, rounded to any float dtype; i8_groups from the start of a group.
+  void store_all(std::size_t first, std::span<const float> values) const;
   std::uint32_t word(std::size_t i) const { return load_as<std::uint32_t>(bytes, i * 4); }
   void set_word(std::size_t i, std::uint32_t value) const;
 };
@@ -61,7 +69,8 @@ struct Op {
   std::vector<Binding> bindings;
   Grid grid;
   Oracle oracle;
-  // Largest |got - want| allowed, as a multiple of |want| + rms(want) of the output; u32 outputs must be equal.
+  // Largest |got - want| allowed, as a multiple of |want| + rms(want) of the output; u32 outputs must be equal, and of
+  // i8_groups the scales are held to it.
   float tolerance = 0.0f;
 };
 

@@ -91,7 +91,12 @@ gpu::Tensor CaseBuilder::upload(Bytes bytes, gpu::Dtype dtype) {
 
 gpu::Tensor CaseBuilder::tensor(gpu::Dtype dtype, std::span<const float> values) {
   if (dtype == gpu::Dtype::f32) return upload(std::as_bytes(values), dtype);
-  check(dtype == gpu::Dtype::f16, "tensors of a case are f32 or f16");
+  if (dtype == gpu::Dtype::i8_groups) {
+    std::vector<std::byte> bytes(narrow<std::size_t>(gpu::dtype_bytes(dtype, values.size())));
+    gpu::HostView{.bytes = bytes, .dtype = dtype}.store_all(0, values);
+    return upload(bytes, dtype);
+  }
+  check(dtype == gpu::Dtype::f16, "tensors of a case are f32, f16 or i8_groups");
   return upload(as_bytes(to_halves(values)), dtype);
 }
 

@@ -19,7 +19,7 @@ class CaseBuilder {
   gpu::Limits limits() const { return gpu::limits_of(device_.caps()); }
   Random& random() { return random_; }
 
-  // A tensor of f32 or f16 values.
+  // A tensor of f32, f16 or i8_groups.
   gpu::Tensor tensor(gpu::Dtype dtype, std::span<const float> values);
   gpu::Tensor tensor(gpu::Dtype dtype, std::size_t n, Fill fill) {
     return tensor(dtype, make_values(fill, n, random_));

@@ -19,7 +19,7 @@ Slot Buffers::plan(std::string label, BufferRole role, std::uint64_t n_bytes) {
 }
 
 Slot Buffers::plan_elements(std::string label, BufferRole role, gpu::Dtype dtype, std::uint64_t n_elements) {
-  return plan(std::move(label), role, n_elements * gpu::dtype_bytes(dtype));
+  return plan(std::move(label), role, gpu::dtype_bytes(dtype, n_elements));
 }
 
 std::uint64_t Buffers::total_bytes() const {

@@ -29,7 +29,8 @@ Decoder Decoder::plan(const ModelSpec& spec, ModelWeights weights, const Decoder
   // A model without attention has no angles; the buffer is bound nowhere, but exists.
   state.rope = buffers.plan_elements("rope table", BufferRole::state, Dtype::f32,
                                      std::uint64_t{options.context} * std::max(spec.n_rotated(), 2u));
-  decoder.layers_ = LayerStatePlan::make(spec, decoder.activation(), decoder.n_pages(), buffers);
+  decoder.layers_ =
+      LayerStatePlan::make(spec, kv_dtype(options.kv, options.target), decoder.n_pages(), buffers);
   decoder.scratch_ = ScratchPlan::make(spec, options.target, options.context, options.max_rows, buffers);
   return decoder;
 }

@@ -5,6 +5,7 @@
 
 #include "gpu/op.hpp"
 #include "model/buffers.hpp"
+#include "model/kv_type.hpp"
 #include "model/layer_state.hpp"
 #include "model/layers.hpp"
 #include "model/scratch.hpp"
@@ -18,6 +19,7 @@ struct DecoderOptions {
   std::uint32_t max_rows = 1;  // rows of a prefill chunk
   gpu::Target target;
   gpu::Limits limits;
+  KvType kv = KvType::floats;
 };
 
 // Buffers that all layers share, planned once.
@@ -67,7 +69,6 @@ class Decoder {
   std::uint32_t n_pages() const;
 
  private:
-  gpu::Dtype activation() const { return options_.target.f16 ? gpu::Dtype::f16 : gpu::Dtype::f32; }
   gpu::Recording empty_recording(std::uint32_t max_rows) const;
 
   ModelSpec spec_;

@@ -17,20 +17,20 @@ LayerStatePlan::RecurrentSlots LayerStatePlan::plan_recurrent(const std::string&
   return slots;
 }
 
-LayerStatePlan LayerStatePlan::make(const ModelSpec& spec, gpu::Dtype activation, std::uint32_t n_pages,
+LayerStatePlan LayerStatePlan::make(const ModelSpec& spec, gpu::Dtype cache, std::uint32_t n_pages,
                                     Buffers& buffers) {
   LayerStatePlan plan;
-  plan.activation_ = activation;
+  plan.cache_ = cache;
   for (std::size_t i = 0; i < spec.layers.size(); ++i) {
     const auto label = [i](std::string_view what) { return fmt::format("layer {} {}", i, what); };
     if (const auto* attention = std::get_if<AttentionSpec>(&spec.layers[i].mixer)) {
       const std::uint64_t elements = kernels::cache_elements({.n_heads = attention->n_heads,
                                                               .n_kv_heads = attention->n_kv_heads,
                                                               .head_dim = attention->head_dim},
-                                                             n_pages);
+                                                             cache, n_pages);
       plan.layers_.emplace_back(AttentionSlots{
-          .keys = buffers.plan_elements(label("keys"), BufferRole::kv_cache, activation, elements),
-          .values = buffers.plan_elements(label("values"), BufferRole::kv_cache, activation, elements)});
+          .keys = buffers.plan_elements(label("keys"), BufferRole::kv_cache, cache, elements),
+          .values = buffers.plan_elements(label("values"), BufferRole::kv_cache, cache, elements)});
     } else {
       const auto& delta_net = std::get<DeltaNetSpec>(spec.layers[i].mixer);
       plan.layers_.emplace_back(DeltaNetSlots{
@@ -48,8 +48,8 @@ std::vector<LayerState> LayerStatePlan::bind(const Buffers& buffers) const {
   std::vector<LayerState> states;
   for (const auto& layer : layers_) {
     if (const auto* attention = std::get_if<AttentionSlots>(&layer)) {
-      states.emplace_back(AttentionState{.keys = buffers.tensor(attention->keys, activation_),
-                                         .values = buffers.tensor(attention->values, activation_)});
+      states.emplace_back(AttentionState{.keys = buffers.tensor(attention->keys, cache_),
+                                         .values = buffers.tensor(attention->values, cache_)});
     } else {
       const auto& delta_net = std::get<DeltaNetSlots>(layer);
       states.emplace_back(DeltaNetState{.conv = buffers.tensor(delta_net.conv.live, gpu::Dtype::f32),

@@ -21,7 +21,7 @@ struct RecurrentBuffers {
 };
 
 struct AttentionState {
-  gpu::Tensor keys;    // [page][kv_head][slot][head_dim] activation type
+  gpu::Tensor keys;    // [page][kv_head][slot][slot_elements] of the KvType
   gpu::Tensor values;  // the same
 };
 struct DeltaNetState {
@@ -33,7 +33,7 @@ using LayerState = std::variant<AttentionState, DeltaNetState>;
 // Plans the state of all layers, then binds it once allocated.
 class LayerStatePlan {
  public:
-  static LayerStatePlan make(const ModelSpec& spec, gpu::Dtype activation, std::uint32_t n_pages,
+  static LayerStatePlan make(const ModelSpec& spec, gpu::Dtype cache, std::uint32_t n_pages,
                              Buffers& buffers);
   std::vector<LayerState> bind(const Buffers& buffers) const;
   std::vector<RecurrentBuffers> recurrent(const Buffers& buffers) const;
@@ -54,7 +54,7 @@ class LayerStatePlan {
   };
   static RecurrentSlots plan_recurrent(const std::string& label, std::uint64_t n_elements, Buffers& buffers);
 
-  gpu::Dtype activation_ = gpu::Dtype::f32;
+  gpu::Dtype cache_ = gpu::Dtype::f32;  // of keys and values
   std::vector<std::variant<AttentionSlots, DeltaNetSlots>> layers_;
 };
 

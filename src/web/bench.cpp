@@ -15,9 +15,9 @@ std::uint32_t context_for(const gpu::Target& target, const bench::BenchOptions& 
   return needed <= engine::default_context(target) ? 0 : needed;
 }
 
-engine::LoadOptions load_options(const gpu::Caps& caps, const bench::BenchOptions& options) {
+engine::LoadOptions load_options(const gpu::Caps& caps, const BenchRequest& request) {
   const gpu::Target target = gpu::choose_target(caps);
-  return {.context = context_for(target, options), .max_rows = 0, .target = target};
+  return {.context = context_for(target, request.options), .max_rows = 0, .target = target, .kv = request.kv};
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ engine::LoadOptions load_options(const gpu::Caps& caps, const bench::BenchOption
 Result<engine::MemoryPlan> plan_bench(const gpu::Caps& caps, const BenchRequest& request) {
   auto family = engine::true_shape(request.model, request.n_layers);
   if (!family) return forward(family);
-  engine::LoadOptions options = load_options(caps, request.options);
+  engine::LoadOptions options = load_options(caps, request);
   auto plan = engine::plan_random_model(caps, *family, options);
   const std::uint32_t needed = bench::needed_context(request.options);
   if (plan && plan->context < needed) {
@@ -42,10 +42,14 @@ BenchRun::BenchRun(gpu::Device& device, BenchRequest request)
 
 Result<std::unique_ptr<BenchRun>> BenchRun::open(gpu::Device& device, BenchRequest request) {
   std::unique_ptr<BenchRun> run(new BenchRun(device, std::move(request)));
-  const auto [context, max_rows, target] = load_options(device.caps(), run->request_.options);
-  auto engine = engine::Engine::open_random(
-      run->device_, run->request_.model, {.n_layers = run->request_.n_layers},
-      {.context = context, .max_rows = max_rows, .target = target, .now_ms = ztvm_now_ms});
+  const engine::LoadOptions options = load_options(device.caps(), run->request_);
+  auto engine =
+      engine::Engine::open_random(run->device_, run->request_.model, {.n_layers = run->request_.n_layers},
+                                  {.context = options.context,
+                                   .max_rows = options.max_rows,
+                                   .target = options.target,
+                                   .kv = options.kv,
+                                   .now_ms = ztvm_now_ms});
   if (!engine) return forward(engine);
   run->engine_ = std::move(*engine);
   run->benchmark_.emplace(run->device_, *run->engine_, run->request_.options, ztvm_now_ms);
@@ -55,6 +59,7 @@ Result<std::unique_ptr<BenchRun>> BenchRun::open(gpu::Device& device, BenchReque
 Result<Json> BenchRun::figures() const {
   bench::BenchFigures figures = benchmark_->figures();
   figures.kernels = gpu::describe(gpu::choose_target(device_.caps()));
+  if (request_.kv == model::KvType::int8) figures.kernels += ", int8 KV cache";
   if (auto possible = bench::check_roofline(figures); !possible) return forward(possible);
   Json json = bench::figures_json(figures);
   json["model"] = request_.model + " with random weights";
@@ -75,8 +80,7 @@ ProfileRun::ProfileRun(gpu::WasmDevice& device, std::unique_ptr<engine::Model> m
 Result<std::unique_ptr<ProfileRun>> ProfileRun::open(gpu::WasmDevice& device, const BenchRequest& request) {
   auto family = engine::true_shape(request.model, request.n_layers);
   if (!family) return forward(family);
-  auto model =
-      engine::make_random_model(device, std::move(*family), load_options(device.caps(), request.options));
+  auto model = engine::make_random_model(device, std::move(*family), load_options(device.caps(), request));
   if (!model) return forward(model);
   return std::unique_ptr<ProfileRun>(new ProfileRun(device, std::move(*model), request));
 }

@@ -16,6 +16,7 @@ namespace ztvm::web {
 struct BenchRequest {
   std::string model;           // alias
   std::uint32_t n_layers = 0;  // 0: all
+  model::KvType kv = model::KvType::floats;
   bench::BenchOptions options;
 };
 

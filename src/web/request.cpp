@@ -181,6 +181,7 @@ Result<engine::EngineOptions> parse_engine_options(std::string_view text) {
   engine::EngineOptions options;
   Fields fields(*json, "The options");
   if (fields.has("context")) fields.count("context", options.context);
+  if (fields.has("kv")) fields.choice("kv", model::k_kv_type_names, options.kv);
   bool lockstep = false;
   if (fields.has("lockstep")) fields.flag("lockstep", lockstep);
   if (lockstep) options.backend = engine::Backend::lockstep_async;
@@ -217,6 +218,7 @@ Result<BenchRequest> parse_bench_request(std::string_view text) {
   Fields fields(*json, "The request");
   fields.text("model", request.model);
   if (fields.has("layers")) fields.count("layers", request.n_layers);
+  if (fields.has("kv")) fields.choice("kv", model::k_kv_type_names, request.kv);
   bench::BenchOptions& options = request.options;
   fields.count("prompt_tokens", options.prompt_tokens);
   fields.count("gen_tokens", options.gen_tokens);

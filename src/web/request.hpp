@@ -23,7 +23,7 @@ struct GenerateRequest {
 // fields of gpu::Caps; every one is required. Errors: invalid_argument, naming the field.
 Result<gpu::Caps> parse_caps(std::string_view text);
 
-// {"context"?, "lockstep"?}. Errors: invalid_argument, naming the field.
+// {"context"?, "lockstep"?, "kv"?: "float" | "int8"}. Errors: invalid_argument, naming the field.
 Result<engine::EngineOptions> parse_engine_options(std::string_view text);
 
 // {"messages" | "ids" | "text", "temperature"?, "top_k"?, "top_p"?, "min_p"?, "repeat_penalty"?, "seed"?,
@@ -31,7 +31,8 @@ Result<engine::EngineOptions> parse_engine_options(std::string_view text);
 // checked.
 Result<GenerateRequest> parse_generate_request(std::string_view text);
 
-// {"model", "layers"?, "prompt_tokens", "gen_tokens", "depths", "repeat"}. Errors: invalid_argument, naming the field.
+// {"model", "layers"?, "kv"?, "prompt_tokens", "gen_tokens", "depths", "repeat"}. Errors: invalid_argument, naming the
+// field.
 Result<BenchRequest> parse_bench_request(std::string_view text);
 
 }  // namespace ztvm::web

@@ -71,6 +71,17 @@ test('one layer of SmolLM2 gives figures of every kind, and decoding creates not
   assert.deepEqual(JSON.parse(readFileSync(await download.path(), 'utf8')), report);
 });
 
+test('an int8 KV cache is measured too, and takes less memory', async () => {
+  const query = 'model=smollm2&layers=1&depth=20&prompt=4&gen=4&repeat=1&kernels=0';
+  const { report: floats } = await run(query);
+  const { report: int8, status } = await run(`${query}&kv=int8`);
+  assert.equal(status, 'Done.');
+  assert.equal(int8.kernels, 'cpu f32, int8 KV cache');
+  assert.equal(int8.memory_plan.kv_cache_bytes, (floats.memory_plan.kv_cache_bytes * 36) / 128);
+  const { status: refusal } = await run(`${query}&kv=int4`);
+  assert.match(refusal, /"int4" is no type of it, expected float or int8/);
+});
+
 test('a model that the device has no memory for is refused with both numbers', async () => {
   const { report, status } = await run('model=phi3&layers=1024');
   assert.match(status, /^The model takes \d+\.\d\d GB, but this adapter computes on the CPU .* [\d.]+ [MG]B may be used/);

@@ -88,6 +88,7 @@ test('an adapter or options with a wrong field are refused', () => {
   const call = startModule();
   call('ztvm_init', JSON.stringify(caps));
   assert.match(call('ztvm_open', 'a', 0, 1, '{"context": "long"}').error.text, /"context".*expected an integer/);
+  assert.match(call('ztvm_open', 'a', 0, 1, '{"kv": "int4"}').error.text, /"int4" in field "kv", expected one of float, int8/);
   for (const nBytes of [-1, NaN, 2 ** 60]) assert.match(call('ztvm_open', 'a', 0, nBytes, '{}').error.text, /no valid number/);
 });
 

@@ -10,7 +10,7 @@ namespace ztvm::kernels {
 
 class HostTensor {
  public:
-  HostTensor(gpu::Dtype dtype, std::size_t n) : bytes_(n * gpu::dtype_bytes(dtype)), dtype_(dtype) {}
+  HostTensor(gpu::Dtype dtype, std::size_t n) : bytes_(gpu::dtype_bytes(dtype, n)), dtype_(dtype) {}
   HostTensor(std::initializer_list<float> values) : HostTensor(gpu::Dtype::f32, values.size()) {
     std::size_t i = 0;
     for (const float value : values) view().store(i++, value);

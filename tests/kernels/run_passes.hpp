@@ -43,7 +43,7 @@ inline std::vector<float> read_values(gpu::Device& device, const gpu::Tensor& te
 }
 
 inline void write_values(gpu::Device& device, const gpu::Tensor& tensor, std::span<const float> values) {
-  std::vector<std::byte> bytes(round_up<std::size_t>(values.size() * gpu::dtype_bytes(tensor.dtype), 4));
+  std::vector<std::byte> bytes(round_up<std::size_t>(gpu::dtype_bytes(tensor.dtype, values.size()), 4));
   const gpu::HostView view = {bytes, tensor.dtype};
   for (std::size_t i = 0; i < values.size(); ++i) view.store(i, values[i]);
   device.write(tensor.buffer, 0, bytes);

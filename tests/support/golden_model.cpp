@@ -41,6 +41,7 @@ OpenModel open_model(const std::string& path, const OpenOptions& options) {
                                                       .max_rows = options.max_rows,
                                                       .backend = options.backend,
                                                       .target = options.target,
+                                                      .kv = options.kv,
                                                       .now_ms = app::now_ms,
                                                       .report = options.report}));
   check_or_throw(app::supply_model(*model.engine, source, [](const load::WantedRange&, std::size_t) {}));

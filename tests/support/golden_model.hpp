@@ -23,6 +23,7 @@ struct OpenOptions {
   std::uint32_t context = 0;
   std::uint32_t max_rows = 0;  // of a prefill chunk; 0: the engine's choice
   gpu::LockstepReport* report = nullptr;
+  model::KvType kv = model::KvType::floats;
 };
 
 // The engine borrows the device, so it is destroyed first.

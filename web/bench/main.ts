@@ -19,7 +19,7 @@ const progress = byId<HTMLProgressElement>('progress');
 let report: Report | undefined;
 
 function inputs(): Record<keyof Fields, HTMLInputElement | HTMLSelectElement> {
-  const ids = ['model', 'layers', 'depth', 'prompt', 'gen', 'repeat'] as const;
+  const ids = ['model', 'layers', 'depth', 'prompt', 'gen', 'kv', 'repeat'] as const;
   return Object.fromEntries(ids.map((id) => [id, byId(id)])) as ReturnType<typeof inputs>;
 }
 
@@ -104,8 +104,10 @@ function start(): void {
     void run();
   };
   setState('idle', '');
-  // A model that is not in the list is told by run().
-  if (byId<HTMLSelectElement>('model').value === '') byId('model').append(new Option(asked.model, asked.model, true, true));
+  // What is not in a list is told by run().
+  for (const id of ['model', 'kv'] as const) {
+    if (byId<HTMLSelectElement>(id).value === '') byId(id).append(new Option(asked[id], asked[id], true, true));
+  }
   if (params.get('run') === '1') void run();
   // Storing the site would be measured along.
   else keepSite();

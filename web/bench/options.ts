@@ -1,4 +1,4 @@
-// What is measured: the form's fields, which the address may fill (?model=&layers=&depth=&prompt=&gen=&repeat=&kernels=&run=1).
+// What is measured: the form's fields, which the address may fill (?model=&layers=&depth=&prompt=&gen=&kv=&repeat=&kernels=&run=1).
 import { EngineError } from '../errors.ts';
 import type { BenchRequest } from './types.ts';
 
@@ -12,10 +12,18 @@ export const shapes = [
 ];
 
 /** The fields as text; names are those of the address. */
-export type Fields = Record<'model' | 'layers' | 'depth' | 'prompt' | 'gen' | 'repeat', string>;
+export type Fields = Record<'model' | 'layers' | 'depth' | 'prompt' | 'gen' | 'kv' | 'repeat', string>;
 
 /** Nothing large happens by accident: the smallest model. */
-const defaults: Fields = { model: 'smollm2', layers: '', depth: '0,128,2048', prompt: '512', gen: '128', repeat: '5' };
+const defaults: Fields = {
+  model: 'smollm2',
+  layers: '',
+  depth: '0,128,2048',
+  prompt: '512',
+  gen: '128',
+  kv: 'float',
+  repeat: '5',
+};
 
 export function fieldsOf(params: URLSearchParams): Fields {
   const keys = Object.keys(defaults) as (keyof Fields)[];
@@ -24,10 +32,13 @@ export function fieldsOf(params: URLSearchParams): Fields {
 
 /** Throws an error that names the field and what it may be. */
 export function requestOf(fields: Fields): BenchRequest {
-  const { model, layers, depth, prompt, gen, repeat } = fields;
+  const { model, layers, depth, prompt, gen, kv, repeat } = fields;
   if (!shapes.some(({ alias }) => alias === model)) {
     const known = shapes.map(({ alias }) => alias).join(', ');
     throw new EngineError('not_found', `There is no shape of "${model}", expected one of ${known}.`);
+  }
+  if (kv !== 'float' && kv !== 'int8') {
+    throw new EngineError('invalid_argument', `KV cache: "${kv}" is no type of it, expected float or int8.`);
   }
   return {
     model,
@@ -36,6 +47,7 @@ export function requestOf(fields: Fields): BenchRequest {
     gen_tokens: whole('Generated', gen, 2, 2 ** 16),
     depths: depth.split(',').map((text) => whole('Depths', text.trim(), 0, 2 ** 20)),
     repeat: whole('Repetitions', repeat, 1, 1000),
+    ...(kv === 'float' ? {} : { kv }),
   };
 }
 

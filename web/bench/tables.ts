@@ -19,7 +19,7 @@ function rate(samples: Samples): string {
 export function factsOf(report: Report): [string, string][] {
   const { user_agent: browser, about, memory_plan, stream_gb_per_s, prefill, request } = report;
   const layers = request.layers === undefined ? '' : `, ${request.layers} layer${request.layers === 1 ? '' : 's'}`;
-  const list = facts({ browser, about, model: `${request.model}${layers}, random weights`, checks: [] });
+  const list = facts({ browser, about, model: `${request.model}${layers}, random weights${request.kv ? `, ${request.kv} KV cache` : ''}`, checks: [] });
   if (memory_plan) list.push(['Memory', describePlan(memory_plan).replace(/ Up to .*$/, '')]);
   if (stream_gb_per_s !== undefined) list.push(['Streaming read', `${stream_gb_per_s.toFixed(1)} GB/s`]);
   if (prefill) {

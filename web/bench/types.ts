@@ -12,6 +12,8 @@ export interface BenchRequest {
   gen_tokens: number;
   depths: number[];
   repeat: number;
+  /** Type of the KV cache. Absent: float. */
+  kv?: 'int8';
 }
 
 export interface Samples {

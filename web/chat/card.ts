@@ -98,7 +98,7 @@ export function showFailure(error: EngineError, retry: () => void, opening = fal
   };
   // What is refused before any weight was read is not for lack of free memory.
   const tooLarge = opening && error.code === 'out_of_memory';
-  const smaller = 'Choose a smaller model, or a smaller context with ?ctx= in the address.';
+  const smaller = 'Choose a smaller model, or a smaller context with ?ctx= or a smaller KV cache with ?kv=int8 in the address.';
   showCard({
     kind: 'failure',
     title: tooLarge ? 'This model does not fit your GPU' : (titles[error.code] ?? 'The engine stopped'),

@@ -8,7 +8,7 @@ import { loadSettings, loadTurns, saveSettings, saveTurns, type Turn } from './c
 import { byId, formatAbout } from './dom.ts';
 import { AnswerView, showTurn, showTurns } from './messages.ts';
 import { askToPersist, describePlan, memoryWarning, storageWarning } from './memory.ts';
-import { askedContext, findModel, listModels, type SiteModel } from './models.ts';
+import { askedOptions, findModel, listModels, type SiteModel } from './models.ts';
 import { keepSite } from './offline.ts';
 import { fillPicker, modelSelect, openPicker, sizeOf } from './picker.ts';
 import { connectSettings } from './settings_panel.ts';
@@ -146,8 +146,7 @@ async function load(): Promise<void> {
   }
   let plan: MemoryPlan;
   try {
-    const context = askedContext();
-    plan = await engine.open(model.source, context === undefined ? {} : { context }, loadReporter(model.name));
+    plan = await engine.open(model.source, askedOptions(), loadReporter(model.name));
   } catch (error) {
     // Choosing another model closes this engine, which is no failure.
     if (engine === client) fail(error, true);

@@ -1,5 +1,5 @@
 // The models that a person can choose: those that lie on this site, then those of the table that the hub has.
-import type { ModelSource } from '../api.ts';
+import type { LoadOptions, ModelSource } from '../api.ts';
 import { EngineError } from '../errors.ts';
 import table from '../known_models.json';
 
@@ -48,13 +48,25 @@ export function findModel(models: SiteModel[], alias: string | null): SiteModel 
   throw new EngineError('not_found', `There is no model "${alias}"; known are ${names}.`);
 }
 
-/** Tokens of context that the address asks for. Absent: the engine chooses. */
-export function askedContext(): number | undefined {
-  const text = new URLSearchParams(location.search).get('ctx');
-  if (text === null) return undefined;
-  const tokens = Number(text);
-  if (/^\d+$/.test(text) && tokens >= 1 && tokens <= 2 ** 20) return tokens;
-  throw new EngineError('invalid_argument', `The address asks for ctx=${text}, expected tokens from 1 to ${2 ** 20}.`);
+/** What the address asks for: ?ctx= tokens of context, ?kv= the type of the KV cache. Absent: the engine chooses. */
+export function askedOptions(): LoadOptions {
+  const asked = new URLSearchParams(location.search);
+  const options: LoadOptions = {};
+  const tokens = asked.get('ctx');
+  if (tokens !== null) {
+    options.context = Number(tokens);
+    if (!/^\d+$/.test(tokens) || options.context < 1 || options.context > 2 ** 20) {
+      throw new EngineError('invalid_argument', `The address asks for ctx=${tokens}, expected tokens from 1 to ${2 ** 20}.`);
+    }
+  }
+  const kv = asked.get('kv');
+  if (kv !== null) {
+    if (kv !== 'float' && kv !== 'int8') {
+      throw new EngineError('invalid_argument', `The address asks for kv=${kv}, expected float or int8.`);
+    }
+    options.kv = kv;
+  }
+  return options;
 }
 
 async function listLocal(): Promise<SiteModel[]> {

@@ -1,7 +1,7 @@
 // The checks of the page, each on an engine of its own: a module opens one model.
 import wasmUrl from '../../build/wasm/zerotvm.wasm?url';
 import type { GenerateRequest, LoadOptions, Progress } from '../api.ts';
-import { askedContext, type SiteModel } from '../chat/models.ts';
+import { askedOptions, type SiteModel } from '../chat/models.ts';
 import { EngineClient } from '../client.ts';
 import { EngineError } from '../errors.ts';
 import { addCase, type Check, type Report, setLockstep } from './report.ts';
@@ -88,12 +88,11 @@ export function checkGoldens(report: Report, model: SiteModel, url: string, tell
 }
 
 async function load(engine: EngineClient, model: SiteModel, options: LoadOptions, tell: Tell): Promise<void> {
-  const context = askedContext();
   const show = ({ stage, doneBytes, totalBytes }: Progress) => {
     if (stage === 'compiling') tell(`${model.name}: preparing the kernels`);
     else tell(`${model.name}: loading`, totalBytes > 0 ? Math.min(1, doneBytes / totalBytes) : undefined);
   };
-  await engine.open(model.source, { ...options, ...(context === undefined ? {} : { context }) }, show);
+  await engine.open(model.source, { ...askedOptions(), ...options }, show);
   await engine.load(show);
 }
 

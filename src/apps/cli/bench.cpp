@@ -47,9 +47,11 @@ Result<LoadedModel> open_random(const BenchCommand& command) {
   auto device = open_device(engine::Backend::gpu, command.model.adapter, command.model.timestamps);
   if (!device) return forward(device);
   *device = metered(std::move(*device));
-  auto engine = engine::Engine::open_random(
-      **device, command.random, {.n_layers = command.n_layers},
-      {.context = command.model.context, .target = command.model.target, .now_ms = now_ms});
+  auto engine = engine::Engine::open_random(**device, command.random, {.n_layers = command.n_layers},
+                                            {.context = command.model.context,
+                                             .target = command.model.target,
+                                             .kv = command.model.kv,
+                                             .now_ms = now_ms});
   if (!engine) return forward(engine);
   if (auto ready = wait_until_ready(**engine); !ready) return forward(ready);
   return LoadedModel{.device = std::move(*device), .engine = std::move(*engine)};
@@ -89,6 +91,7 @@ Result<bench::BenchFigures> measure_once(const BenchCommand& command) {
   auto figures = measure(meter(*model), *model->engine, command.bench);
   if (!figures) return figures;
   figures->kernels = gpu::describe(command.model.target.value_or(gpu::choose_target(model->device->caps())));
+  if (command.model.kv == model::KvType::int8) figures->kernels += ", int8 KV cache";
   return figures;
 }
 
@@ -241,6 +244,7 @@ void add_bench_command(CLI::App& program, Action& action) {
   add_context_option(command, options->model.context);
   command.add_option("--adapter", options->model.adapter, "Part of an adapter's name");
   add_kernels_option(command, options->model.target);
+  add_kv_option(command, options->model.kv);
   command.callback([options, &action] {
     if (options->model.model.empty() && options->random.empty()) fail_usage("bench needs MODEL or --random.");
     auto depths = parse_ids(options->depths_text);

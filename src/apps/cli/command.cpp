@@ -84,6 +84,27 @@ void add_kernels_option(CLI::App& command, std::optional<gpu::Target>& target) {
       ->type_name("SET");
 }
 
+Result<engine::Backend> parse_backend(std::string_view name) {
+  if (name == "gpu") return engine::Backend::gpu;
+  if (name == "reference") return engine::Backend::reference;
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("Backend \"{}\" is not known, expected gpu or reference.", name));
+}
+
+void add_kv_option(CLI::App& command, model::KvType& kv) {
+  command
+      .add_option_function<std::string>(
+          "--kv",
+          [&kv](const std::string& name) {
+            auto parsed = model::parse_kv_type(name);
+            if (!parsed) fail_usage("--kv: " + parsed.error().text);
+            kv = *parsed;
+          },
+          "Keys and values as float (default: f16 or f32, as activations) or int8, which take about half of "
+          "f16")
+      ->type_name("TYPE");
+}
+
 void add_backend_options(CLI::App& command, ModelOptions& options) {
   engine::Backend& backend = options.backend;
   std::string& adapter = options.adapter;
@@ -91,16 +112,16 @@ void add_backend_options(CLI::App& command, ModelOptions& options) {
       .add_option_function<std::string>(
           "--backend",
           [&backend](const std::string& name) {
-            if (name != "gpu" && name != "reference") {
-              fail_usage(fmt::format("--backend: \"{}\" is no backend, expected gpu or reference", name));
-            }
-            backend = name == "gpu" ? engine::Backend::gpu : engine::Backend::reference;
+            auto parsed = parse_backend(name);
+            if (!parsed) fail_usage("--backend: " + parsed.error().text);
+            backend = *parsed;
           },
           "gpu (default), or reference: the kernels' oracles on the CPU")
       ->type_name("NAME");
   command.add_option("--adapter", adapter, "GPU to use: a part of its name, as \"zerotvm doctor\" shows it")
       ->type_name("NAME");
   add_kernels_option(command, options.target);
+  add_kv_option(command, options.kv);
 }
 
 Result<std::vector<std::uint32_t>> parse_ids(std::string_view text) {

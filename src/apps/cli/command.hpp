@@ -43,9 +43,13 @@ void add_model_argument(CLI::App& command, std::string& model);
 void add_context_option(CLI::App& command, std::uint32_t& context);
 // --kernels SET.
 void add_kernels_option(CLI::App& command, std::optional<gpu::Target>& target);
-// --backend gpu|reference, --adapter NAME and --kernels SET.
+// --kv float|int8.
+void add_kv_option(CLI::App& command, model::KvType& kv);
+// --backend gpu|reference, --adapter NAME, --kernels SET and --kv.
 void add_backend_options(CLI::App& command, ModelOptions& options);
 
+// "gpu" or "reference". Errors: invalid_argument.
+Result<engine::Backend> parse_backend(std::string_view name);
 // Reads "1,2,3". Errors: invalid_argument for anything but decimal numbers below 2^32 with single commas between.
 Result<std::vector<std::uint32_t>> parse_ids(std::string_view text);
 

@@ -70,8 +70,9 @@ int inspect(const ModelOptions& options) {
   if (!device) return report(device.error());
   const gpu::Caps& caps = (*device)->caps();
   const gpu::Target target = options.target.value_or(gpu::choose_target(caps));
-  auto plan = engine::plan_model(std::move(head->family), head->checkpoint, head->text.tokenizer.vocab_size(),
-                                 caps, {.context = options.context, .max_rows = 0, .target = target});
+  auto plan =
+      engine::plan_model(std::move(head->family), head->checkpoint, head->text.tokenizer.vocab_size(), caps,
+                         {.context = options.context, .max_rows = 0, .target = target, .kv = options.kv});
   if (!plan) return report(plan.error());
   print_now("\n" + memory_plan(*plan, caps, target));
   return k_exit_ok;

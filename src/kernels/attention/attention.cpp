@@ -23,11 +23,11 @@ CpuGroup cpu_group(const AttentionShape& shape, std::uint32_t max_rows) {
   return {.n_heads = n_heads, .n_rows = std::min(max_rows, std::max(1u, k_max_queries / n_heads))};
 }
 
-gpu::Program make_program(const gpu::Recording& recording, const AttentionShape& shape) {
+gpu::Program make_program(const gpu::Recording& recording, const AttentionShape& shape, bool int8) {
   const gpu::Target& target = recording.target;
   gpu::Program program = {
       .body = target.cpu ? "attention_cpu" : "attention_rows",
-      .parts = {"step", "kv_pages"},
+      .parts = {"step", "kv_pages", int8 ? "kv_int8" : "kv_float"},
       .consts = {gpu::const_u32("N_HEADS", shape.n_heads), gpu::const_u32("N_KV_HEADS", shape.n_kv_heads),
                  gpu::const_u32("HEAD_DIM", shape.head_dim),
                  gpu::const_f32("SCALE", 1.0f / std::sqrt(static_cast<float>(shape.head_dim)))}};
@@ -59,7 +59,7 @@ void attention(gpu::Recording& recording, std::string_view name, const Attention
   const AttentionShape& shape = args.shape;
   recording.ops.push_back({
       .name = std::string(name),
-      .program = make_program(recording, shape),
+      .program = make_program(recording, shape, is_int8(args.keys)),
       .bindings = {{args.step, Access::read},
                    {args.q, Access::read},
                    {args.keys, Access::read},

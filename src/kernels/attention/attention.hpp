@@ -13,7 +13,7 @@ struct Attention {
   AttentionShape shape;
   gpu::Tensor step;    // Step
   gpu::Tensor q;       // [max_rows, n_heads, head_dim] activation type, rotated
-  gpu::Tensor keys;    // [page][kv_head][slot][head_dim] activation type
+  gpu::Tensor keys;    // [page][kv_head][slot][slot_elements] activation type or i8_groups
   gpu::Tensor values;  // the same
   gpu::Tensor pages;   // [n_pages] u32
   gpu::Tensor out;     // [max_rows, n_heads, head_dim] activation type

@@ -14,31 +14,55 @@ struct AttentionCase {
   Fill q = Fill::normal;
   Fill keys = Fill::normal;
   Fill values = Fill::normal;
+  bool int8 = false;  // keys and values
 };
 
 void build(const AttentionCase& c, CaseBuilder& builder, gpu::Recording& recording) {
   const AttentionShape& s = c.shape;
   const gpu::Dtype activation = builder.activation();
   const std::uint32_t n_pages = div_up(c.position + c.max_rows, k_page_slots) + 2;
-  const auto n_cache = narrow<std::size_t>(cache_elements(s, n_pages));
+  const gpu::Dtype cache = c.int8 ? gpu::Dtype::i8_groups : activation;
+  const auto n_cache = narrow<std::size_t>(cache_elements(s, cache, n_pages));
   const std::size_t n_q = std::size_t{c.max_rows} * s.n_heads * s.head_dim;
   attention(recording, "attention",
             {.shape = s,
              .step = builder.step({.n_rows = c.n_rows, .position = c.position}),
              .q = builder.tensor(activation, n_q, c.q),
-             .keys = builder.tensor(activation, n_cache, c.keys),
-             .values = builder.tensor(activation, n_cache, c.values),
+             .keys = builder.tensor(cache, n_cache, c.keys),
+             .values = builder.tensor(cache, n_cache, c.values),
              .pages = builder.pages(n_pages),
              .out = builder.tensor(activation, n_q, Fill::normal)});
 }
 
 KernelCase make_case(const AttentionCase& c, std::string_view what, bool quick) {
   return {.kernel = "attention",
-          .name = fmt::format("{}: {}/{} heads of {}, position {}, {} of {} rows", what, c.shape.n_heads,
-                              c.shape.n_kv_heads, c.shape.head_dim, c.position, c.n_rows, c.max_rows),
+          .name = fmt::format("{}: {}/{} heads of {}, position {}, {} of {} rows{}", what, c.shape.n_heads,
+                              c.shape.n_kv_heads, c.shape.head_dim, c.position, c.n_rows, c.max_rows,
+                              c.int8 ? ", int8" : ""),
           .build = [c](CaseBuilder& builder, gpu::Recording& recording) { build(c, builder, recording); },
           .max_rows = c.max_rows,
           .quick = quick};
+}
+
+void add_int8(std::vector<KernelCase>& cases) {
+  const auto add = [&](AttentionCase c, std::string_view what, bool quick) {
+    c.int8 = true;
+    cases.push_back(make_case(c, what, quick));
+  };
+  constexpr AttentionShape k_smollm2 = {.n_heads = 9, .n_kv_heads = 3, .head_dim = 64};
+  add({k_smollm2, 0, 1, 1}, "first token", true);
+  add({k_smollm2, 13, 5, 64}, "SmolLM2", true);
+  add({k_smollm2, 0, 64, 64}, "prompt", false);
+  add({{.n_heads = 32, .n_kv_heads = 32, .head_dim = 96}, 100, 3, 4}, "Phi-3", true);
+  add({{.n_heads = 16, .n_kv_heads = 8, .head_dim = 128}, 130, 2, 2}, "Qwen3", false);
+  add({{.n_heads = 8, .n_kv_heads = 2, .head_dim = 256}, 300, 3, 3}, "wide heads", false);
+  add({{.n_heads = 3, .n_kv_heads = 1, .head_dim = 16}, 70, 3, 3}, "half a group", false);
+  add({{.n_heads = 2, .n_kv_heads = 2, .head_dim = 48}, 5, 3, 3}, "a group and a half", false);
+  add({{.n_heads = 1, .n_kv_heads = 1, .head_dim = 4}, 5, 3, 3}, "smallest heads", false);
+  add({k_smollm2, 90, 3, 3, Fill::normal, Fill::zeros}, "keys of zeros", false);
+  add({k_smollm2, 90, 3, 3, Fill::constant, Fill::constant}, "equal large scores", false);
+  add({k_smollm2, 90, 3, 3, Fill::normal, Fill::normal, Fill::outliers}, "outliers in values", false);
+  add({k_smollm2, 90, 3, 3, Fill::denormals, Fill::denormals, Fill::denormals}, "denormals", false);
 }
 
 }  // namespace
@@ -71,6 +95,7 @@ std::vector<KernelCase> attention_cases() {
   for (const std::uint32_t position : {15u, 16u, 17u, 63u, 64u}) {
     cases.push_back(make_case({k_smollm2, position, 1, 1}, "border", false));
   }
+  add_int8(cases);
   return cases;
 }
 

@@ -2,13 +2,14 @@
 // kv head, of ROWS rows: QUERIES in all, so that each key and value read serves all of them.
 // A block of 4 * WORKGROUP positions at a time: each thread scores four of them, then sums one quad of the output.
 // Loops stay short: llvmpipe ends an invocation after 65,535 iterations; here it makes 1.5 a position.
-// The softmax is online (Milakov and Gimelshein 2018): running maximum and sum, earlier output rescaled.
+// The softmax is online (Milakov and Gimelshein 2018): running maximum and sum, earlier output rescaled. A kv part reads
+// the cache.
 // Consts: N_HEADS, N_KV_HEADS, HEAD_DIM, SCALE, HEADS, ROWS, WORKGROUP. Bindings: 0 step, 1 q, 2 keys, 3 values,
 // 4 pages, 5 out.
 @group(0) @binding(0) var<storage, read> step_state: Step;
 @group(0) @binding(1) var<storage, read> q: array<vec4<Elem>>;
-@group(0) @binding(2) var<storage, read> keys: array<vec4<Elem>>;
-@group(0) @binding(3) var<storage, read> values: array<vec4<Elem>>;
+@group(0) @binding(2) var<storage, read> keys: array<KvQuad>;
+@group(0) @binding(3) var<storage, read> values: array<KvQuad>;
 @group(0) @binding(4) var<storage, read> pages: array<u32>;
 @group(0) @binding(5) var<storage, read_write> out: array<vec4<Elem>>;
 
@@ -28,7 +29,7 @@ fn four_positions(kv_head: u32, first: u32, last_key: u32) -> vec4<u32> {
   let page = pages[min(first, last_key) / PAGE_SLOTS];
   return vec4<u32>(cache_index(page, kv_head, min(first, last_key)), cache_index(page, kv_head, min(first + 1u, last_key)),
                    cache_index(page, kv_head, min(first + 2u, last_key)),
-                   cache_index(page, kv_head, min(first + 3u, last_key))) / 4u;
+                   cache_index(page, kv_head, min(first + 3u, last_key)));
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -51,10 +52,12 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     // Initialised by hand: naga zeroes a variable declared in a loop only once.
     var scores = array<vec4<f32>, QUERIES>();
     for (var i = 0u; i < QUADS; i++) {
-      let k0 = vec4<f32>(keys[at.x + i]);
-      let k1 = vec4<f32>(keys[at.y + i]);
-      let k2 = vec4<f32>(keys[at.z + i]);
-      let k3 = vec4<f32>(keys[at.w + i]);
+      let q_at = kv_quad_at(i);
+      let s_at = kv_scale_at(i);
+      let k0 = kv_value(keys[at.x + q_at], keys[at.x + s_at]);
+      let k1 = kv_value(keys[at.y + q_at], keys[at.y + s_at]);
+      let k2 = kv_value(keys[at.z + q_at], keys[at.z + s_at]);
+      let k3 = kv_value(keys[at.w + q_at], keys[at.w + s_at]);
       for (var j = 0u; j < QUERIES; j++) {
         let row = min(first_row + j / HEADS, last_row);
         let query = vec4<f32>(q[(row * N_HEADS + first_head + j % HEADS) * QUADS + i]);
@@ -83,11 +86,13 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     workgroupBarrier();  // the block's weights are written
 
     for (var t = 0u; t < WORKGROUP && block + 4u * t <= last_key; t++) {
-      let v = four_positions(kv_head, block + 4u * t, last_key) + min(thread, QUADS - 1u);
-      let v0 = vec4<f32>(values[v.x]);
-      let v1 = vec4<f32>(values[v.y]);
-      let v2 = vec4<f32>(values[v.z]);
-      let v3 = vec4<f32>(values[v.w]);
+      let places = four_positions(kv_head, block + 4u * t, last_key);
+      let v = places + kv_quad_at(min(thread, QUADS - 1u));
+      let s = places + kv_scale_at(min(thread, QUADS - 1u));
+      let v0 = kv_value(values[v.x], values[s.x]);
+      let v1 = kv_value(values[v.y], values[s.y]);
+      let v2 = kv_value(values[v.z], values[s.z]);
+      let v3 = kv_value(values[v.w], values[s.w]);
       for (var j = 0u; j < QUERIES; j++) {
         let w = weights[j * WORKGROUP + t];
         running_sum[j] += w.x + w.y + w.z + w.w;

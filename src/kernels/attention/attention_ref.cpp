@@ -17,7 +17,7 @@ void attention_reference(std::span<const gpu::HostView> views, const AttentionSh
       const std::size_t at = (row * shape.n_heads + head) * shape.head_dim;
       weights.assign(n_keys, 0.0);
       for (std::size_t k = 0; k < n_keys; ++k) {
-        const std::size_t first = cache_index(shape, views[4], kv_head, k);
+        const std::size_t first = cache_index(shape, views[2].dtype, views[4], kv_head, k);
         for (std::size_t i = 0; i < shape.head_dim; ++i) {
           weights[k] += double{views[1].load(at + i)} * views[2].load(first + i);
         }
@@ -28,7 +28,7 @@ void attention_reference(std::span<const gpu::HostView> views, const AttentionSh
       for (double& w : weights) sum += w = std::exp(w - highest);
       std::vector<double> out(shape.head_dim, 0.0);
       for (std::size_t k = 0; k < n_keys; ++k) {
-        const std::size_t first = cache_index(shape, views[4], kv_head, k);
+        const std::size_t first = cache_index(shape, views[2].dtype, views[4], kv_head, k);
         for (std::size_t i = 0; i < shape.head_dim; ++i) out[i] += weights[k] * views[3].load(first + i);
       }
       for (std::size_t i = 0; i < shape.head_dim; ++i)

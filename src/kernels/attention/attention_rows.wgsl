@@ -1,12 +1,13 @@
 // Causal attention over the paged cache for several rows on a GPU: a workgroup answers QUERIES rows of one head, so that
 // keys and values are read once for all of them. Keys are taken in blocks of BLOCK: threads score a key for half of the
 // queries, then sum a quad of the output over every GROUPS-th key for all queries.
-// The softmax is online (Milakov and Gimelshein 2018): running maximum and sum, earlier output rescaled.
+// The softmax is online (Milakov and Gimelshein 2018): running maximum and sum, earlier output rescaled. A kv part reads
+// the cache.
 // Consts: N_HEADS, N_KV_HEADS, HEAD_DIM, SCALE. Bindings: 0 step, 1 q, 2 keys, 3 values, 4 pages, 5 out.
 @group(0) @binding(0) var<storage, read> step_state: Step;
 @group(0) @binding(1) var<storage, read> q: array<vec4<Elem>>;
-@group(0) @binding(2) var<storage, read> keys: array<vec4<Elem>>;
-@group(0) @binding(3) var<storage, read> values: array<vec4<Elem>>;
+@group(0) @binding(2) var<storage, read> keys: array<KvQuad>;
+@group(0) @binding(3) var<storage, read> values: array<KvQuad>;
 @group(0) @binding(4) var<storage, read> pages: array<u32>;
 @group(0) @binding(5) var<storage, read_write> out: array<vec4<Elem>>;
 
@@ -51,7 +52,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   for (var block = 0u; block < n_keys; block += BLOCK) {
     if (thread < BLOCK) {
       let position = min(block + thread, n_keys - 1u);
-      first_quads[thread] = cache_index(pages[position / PAGE_SLOTS], kv_head, position) / 4u;
+      first_quads[thread] = cache_index(pages[position / PAGE_SLOTS], kv_head, position);
     }
     workgroupBarrier();  // the places of the keys are known, the block before is used up
 
@@ -60,7 +61,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     let at = first_quads[key];
     var scores = array<f32, QUERIES / HALVES>();
     for (var i = 0u; i < QUADS; i++) {
-      let k = vec4<f32>(keys[at + i]);
+      let k = kv_value(keys[at + kv_quad_at(i)], keys[at + kv_scale_at(i)]);
       for (var r = 0u; r < QUERIES / HALVES; r++) {
         scores[r] += dot(query[(first_query + r) * QUADS + i], k);
       }
@@ -116,7 +117,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
       // Every place, so that all loads are under way at once: weights beyond the last key are 0.
       for (var n = 0u; n < (BLOCK + GROUPS - 1u) / GROUPS; n++) {
         let i = n * GROUPS + group;
-        let v = vec4<f32>(values[first_quads[min(i, BLOCK - 1u)] + quad]);
+        let place = first_quads[min(i, BLOCK - 1u)];
+        let v = kv_value(values[place + kv_quad_at(quad)], values[place + kv_scale_at(quad)]);
         for (var r = 0u; r < QUERIES; r++) {
           output[r] += select(0.0, weights[r * BLOCK + min(i, BLOCK - 1u)], i < BLOCK) * v;
         }

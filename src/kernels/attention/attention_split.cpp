@@ -28,6 +28,7 @@ void attention_split(gpu::Recording& recording, std::string_view name, const Rop
   const RopeKv& rope = args.rope;
   const RopeKvShape rope_shape = shape_of(rope);
   const AttentionShape& shape = rope.shape;
+  const bool int8 = is_int8(rope.keys);
   const SplitForm form = split_form(shape);
   const std::uint32_t n_splits = div_up(args.context, form.n_keys);
   const auto consts = [&](std::uint32_t workgroup) {
@@ -39,7 +40,8 @@ void attention_split(gpu::Recording& recording, std::string_view name, const Rop
   gpu::Op op = {
       .name = std::string(name),
       .program = {.body = "attention_split",
-                  .parts = {"step", "kv_pages", "rope_pairs",
+                  .parts = {"step", "kv_pages", int8 ? "kv_int8" : "kv_float",
+                            int8 ? "kv_int8_write" : "kv_float_write", "rope_pairs",
                             rope_shape.has_norm ? "fresh_normed" : "fresh_plain"},
                   .consts = consts(form.workgroup)},
       .bindings = {{rope.step, Access::read},

@@ -1,7 +1,7 @@
 #pragma once
 // Attention of one row on a GPU, from the fused q, k and v on: the keys are split among workgroups (split-K, as flash
 // decoding does), each rotates what it needs and sums its share with a maximum of its own, then a second op merges the
-// shares.
+// shares. The row's own key and value are not rounded to int8 where the cache is.
 // Bytes moved: keys and values once for every two or three query heads that share them.
 #include "kernels/attention/attention.hpp"
 #include "kernels/rope_kv/rope_kv.hpp"

@@ -1,15 +1,16 @@
 // One share of attention for one row, and what comes before it: HEADS query heads that share a kv head are normed (a
 // fresh part) and rotated, and so is the row's key, which the workgroup that owns its position writes to the cache with
-// the value. Then the heads' sums over SPLIT keys: threads score the keys (PARTS threads a key, each with every PARTS-th
-// quad), then sum the values (a quad of the output and every GROUPS-th key each).
+// the value (a kv write part). Then the heads' sums over SPLIT keys: threads score the keys (PARTS threads a key, each
+// with every PARTS-th quad), then sum the values (a quad of the output and every GROUPS-th key each). The row's own key
+// and value take part as they are; a cache of int8 rounds them for the rows that follow.
 // Consts: N_HEADS, N_KV_HEADS, HEAD_DIM, N_ROTATED, SCALE, HEADS, SPLIT, N_SPLITS, WORKGROUP.
 // Bindings: 0 step, 1 qkv, 2 rope table, 3 pages, 4 keys, 5 values, 6 partials [head][split][HEAD_DIM + 4], 7 in the part.
 @group(0) @binding(0) var<storage, read> step_state: Step;
 @group(0) @binding(1) var<storage, read> qkv: array<Elem>;
 @group(0) @binding(2) var<storage, read> rope: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read> pages: array<u32>;
-@group(0) @binding(4) var<storage, read_write> keys: array<vec4<Elem>>;
-@group(0) @binding(5) var<storage, read_write> values: array<vec4<Elem>>;
+@group(0) @binding(4) var<storage, read_write> keys: array<KvQuad>;
+@group(0) @binding(5) var<storage, read_write> values: array<KvQuad>;
 @group(0) @binding(6) var<storage, read_write> partials: array<vec4<f32>>;
 
 const QUADS = HEAD_DIM / 4u;
@@ -18,6 +19,7 @@ const PARTS = WORKGROUP / SPLIT;
 const GROUPS = WORKGROUP / QUADS;
 const FRESH = (HEADS + 1u) * PAIRS;  // pairs of the queries, then of the key
 const FRESH_PER_THREAD = (FRESH + WORKGROUP - 1u) / WORKGROUP;
+const FRESH_KEY = N_KV_HEADS;  // a head of fresh_quad: the others are those of values
 const RUN = 8u;
 const RUNS = SPLIT / RUN;
 const LOWEST = -3.0e38;
@@ -92,6 +94,14 @@ fn fresh_value(kv_head: u32, quad: u32) -> vec4<f32> {
   return vec4<f32>(f32(qkv[at]), f32(qkv[at + 1u]), f32(qkv[at + 2u]), f32(qkv[at + 3u]));
 }
 
+// What a kv write part stores: the row's key, which make_fresh left, or the value of a kv head.
+fn fresh_quad(head: u32, quad: u32) -> vec4<f32> {
+  if (head == FRESH_KEY) {
+    return quads[HEADS * QUADS + quad];
+  }
+  return fresh_value(head, quad);
+}
+
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let first_head = workgroup.x * HEADS;
@@ -105,7 +115,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   let newest = position - first_key;  // at least SPLIT where another workgroup has the row's key
   if (thread < SPLIT) {
     let p = first_key + min(thread, n_mine - 1u);
-    first_quads[thread] = cache_index(pages[p / PAGE_SLOTS], kv_head, p) / 4u;
+    first_quads[thread] = cache_index(pages[p / PAGE_SLOTS], kv_head, p);
   }
   make_fresh(first_head, kv_head, position, thread);
   workgroupBarrier();  // the queries, the row's key and the places of the keys are there
@@ -117,7 +127,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   let at = first_quads[key];
   var scores = array<f32, HEADS>();
   for (var i = thread % PARTS; i < QUADS; i += PARTS) {
-    var k = vec4<f32>(keys[at + i]);
+    var k = kv_value(keys[at + kv_quad_at(i)], keys[at + kv_scale_at(i)]);
     if (key >= newest) {
       k = quads[HEADS * QUADS + i];
     }
@@ -131,8 +141,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   workgroupBarrier();  // every part of every score is written, and the cache was read
 
   if (newest < SPLIT && first_head % SHARING == 0u && thread < QUADS) {
-    keys[first_quads[newest] + thread] = vec4<Elem>(quads[HEADS * QUADS + thread]);
-    values[first_quads[newest] + thread] = vec4<Elem>(value);
+    write_key(first_quads[newest], thread, FRESH_KEY);
+    write_value(first_quads[newest], thread, kv_head);
   }
   for (var i = thread; i < HEADS * SPLIT; i += WORKGROUP) {
     var score = 0.0;
@@ -168,7 +178,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     // Every place, so that all loads are under way at once: those beyond the last key have weight 0.
     for (var n = 0u; n < (SPLIT + GROUPS - 1u) / GROUPS; n++) {
       let i = min(n * GROUPS + group, SPLIT - 1u);
-      var v = vec4<f32>(values[first_quads[i] + quad]);
+      let place = first_quads[i];
+      var v = kv_value(values[place + kv_quad_at(quad)], values[place + kv_scale_at(quad)]);
       if (i >= newest) {
         v = value;
       }

@@ -14,12 +14,14 @@ void attention_shares_reference(std::span<const gpu::HostView> views, const Rope
   const gpu::HostView& keys = views[4];
   const gpu::HostView& values = views[5];
   const gpu::HostView& partials = views[6];
-  std::vector<std::byte> q_bytes(
-      narrow<std::size_t>(shape.n_heads * shape.head_dim * gpu::dtype_bytes(views[1].dtype)));
-  const gpu::HostView q = {.bytes = q_bytes, .dtype = views[1].dtype};
-  std::vector<gpu::HostView> rope_views = {views[0], views[1], views[2], pages, q, keys, values};
-  if (rope_shape.has_norm) rope_views.push_back(views[7]);
-  rope_kv_reference(rope_views, rope_shape);
+  const RotatedRow fresh = rotated_row(views, rope_shape, 0);
+  store_kv(fresh, shape, pages, step.position, keys, values);
+  // Of a head's key or value; the row's own are not read back.
+  const auto load = [&](const gpu::HostView& cache, const std::vector<float>& own, std::size_t kv_head,
+                        std::size_t key, std::size_t i) {
+    if (key == step.position) return own[kv_head * shape.head_dim + i];
+    return cache.load(cache_index(shape, cache.dtype, pages, kv_head, key) + i);
+  };
 
   const double scale = 1.0 / std::sqrt(static_cast<double>(shape.head_dim));
   const std::size_t n_share_keys = split_form(shape).n_keys;
@@ -31,10 +33,9 @@ void attention_shares_reference(std::span<const gpu::HostView> views, const Rope
       const std::size_t last_key = std::min(first_key + n_share_keys, n_keys);
       std::vector<double> weights;
       for (std::size_t key = first_key; key < last_key; ++key) {
-        const std::size_t first = cache_index(shape, pages, kv_head, key);
         double score = 0.0;
         for (std::size_t i = 0; i < shape.head_dim; ++i) {
-          score += double{q.load(head * shape.head_dim + i)} * keys.load(first + i);
+          score += double{fresh.q[head * shape.head_dim + i]} * load(keys, fresh.k, kv_head, key, i);
         }
         weights.push_back(score * scale);
       }
@@ -45,7 +46,7 @@ void attention_shares_reference(std::span<const gpu::HostView> views, const Rope
       for (std::size_t i = 0; i < shape.head_dim; ++i) {
         double out = 0.0;
         for (std::size_t key = first_key; key < last_key; ++key) {
-          out += weights[key - first_key] * values.load(cache_index(shape, pages, kv_head, key) + i);
+          out += weights[key - first_key] * load(values, fresh.v, kv_head, key, i);
         }
         partials.store(at + i, static_cast<float>(out));
       }

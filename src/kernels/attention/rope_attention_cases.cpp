@@ -17,6 +17,7 @@ struct RopeAttentionCase {
   Fill qkv = Fill::normal;
   Fill cache = Fill::normal;
   std::uint32_t max_rows = 1;
+  bool int8 = false;  // keys and values
 };
 
 void build(const RopeAttentionCase& c, CaseBuilder& builder, gpu::Recording& recording) {
@@ -24,7 +25,8 @@ void build(const RopeAttentionCase& c, CaseBuilder& builder, gpu::Recording& rec
   const gpu::Dtype activation = builder.activation();
   const std::uint32_t n_pages = div_up(c.position + c.max_rows, k_page_slots) + 2;
   const std::uint32_t context = c.position + c.max_rows + 130;  // more than the keys there are
-  const auto n_cache = narrow<std::size_t>(cache_elements(s, n_pages));
+  const gpu::Dtype cache = c.int8 ? gpu::Dtype::i8_groups : activation;
+  const auto n_cache = narrow<std::size_t>(cache_elements(s, cache, n_pages));
   const std::size_t n_q = std::size_t{c.max_rows} * s.n_heads * s.head_dim;
   const std::size_t n_qkv = std::size_t{c.max_rows} * (s.n_heads + 2 * s.n_kv_heads) * s.head_dim;
   const auto n_partials =
@@ -40,8 +42,8 @@ void build(const RopeAttentionCase& c, CaseBuilder& builder, gpu::Recording& rec
       .rope = builder.tensor(gpu::Dtype::f32, rope_table(c.position + c.max_rows, c.n_rotated, 10000.0)),
       .pages = builder.pages(n_pages),
       .q = builder.tensor(activation, n_q, Fill::normal),
-      .keys = builder.tensor(activation, n_cache, c.cache),
-      .values = builder.tensor(activation, n_cache, c.cache),
+      .keys = builder.tensor(cache, n_cache, c.cache),
+      .values = builder.tensor(cache, n_cache, c.cache),
       .qk_norm = qk_norm};
   rope_attention(recording, "attention",
                  {.rope = rope,
@@ -53,12 +55,35 @@ void build(const RopeAttentionCase& c, CaseBuilder& builder, gpu::Recording& rec
 
 KernelCase make_case(const RopeAttentionCase& c, std::string_view what, bool quick) {
   return {.kernel = "rope_attention",
-          .name = fmt::format("{}: {}/{} heads of {}, {} rotated, position {}, {} rows{}", what,
+          .name = fmt::format("{}: {}/{} heads of {}, {} rotated, position {}, {} rows{}{}", what,
                               c.shape.n_heads, c.shape.n_kv_heads, c.shape.head_dim, c.n_rotated, c.position,
-                              c.max_rows, c.has_norm ? ", norms" : ""),
+                              c.max_rows, c.has_norm ? ", norms" : "", c.int8 ? ", int8" : ""),
           .build = [c](CaseBuilder& builder, gpu::Recording& recording) { build(c, builder, recording); },
           .max_rows = c.max_rows,
           .quick = quick};
+}
+
+void add_int8(std::vector<KernelCase>& cases) {
+  const auto add = [&](RopeAttentionCase c, std::string_view what, bool quick) {
+    c.int8 = true;
+    cases.push_back(make_case(c, what, quick));
+  };
+  constexpr AttentionShape k_smollm2 = {.n_heads = 9, .n_kv_heads = 3, .head_dim = 64};
+  add({k_smollm2, 64, 0}, "first token", true);
+  add({k_smollm2, 64, 700}, "long", true);
+  add({{.n_heads = 32, .n_kv_heads = 32, .head_dim = 96}, 96, 200}, "Phi-3", false);
+  add({{.n_heads = 32, .n_kv_heads = 8, .head_dim = 128}, 128, 300, true}, "Qwen3", true);
+  add({{.n_heads = 16, .n_kv_heads = 2, .head_dim = 256}, 64, 130, true}, "Qwen3.6", false);
+  add({{.n_heads = 15, .n_kv_heads = 3, .head_dim = 128}, 128, 70}, "five heads share keys", false);
+  add({{.n_heads = 2, .n_kv_heads = 1, .head_dim = 4}, 4, 66}, "smallest heads", false);
+  add({{.n_heads = 6, .n_kv_heads = 2, .head_dim = 48}, 12, 190, true, Fill::outliers}, "outliers", false);
+  add({k_smollm2, 64, 90, false, Fill::zeros}, "equal scores", false);
+  add({k_smollm2, 64, 90, false, Fill::constant, Fill::constant}, "equal large scores", false);
+  add({k_smollm2, 64, 90, true, Fill::denormals, Fill::denormals}, "denormals", false);
+  add({k_smollm2, 64, 90, false, Fill::normal, Fill::normal, 3}, "rows", false);
+  for (const std::uint32_t position : {15u, 16u, 63u, 64u}) {
+    add({{.n_heads = 4, .n_kv_heads = 1, .head_dim = 160}, 32, position, true}, "border, wide heads", false);
+  }
 }
 
 }  // namespace
@@ -92,6 +117,7 @@ std::vector<KernelCase> rope_attention_cases() {
     cases.push_back(make_case({{.n_heads = 4, .n_kv_heads = 1, .head_dim = 160}, 32, position, true},
                               "border, wide heads", false));
   }
+  add_int8(cases);
   return cases;
 }
 

@@ -25,15 +25,16 @@ struct Form {
   std::uint32_t n_workgroups = 0;  // for each row
 };
 
-Form choose_form(const gpu::Target& target, const RopeKvShape& shape) {
+// A norm and a group's scale need more of a head than a pair.
+Form choose_form(const gpu::Target& target, const RopeKvShape& shape, bool int8) {
   const std::uint32_t n_all_heads = shape.heads.n_heads + 2 * shape.heads.n_kv_heads;
   const std::uint32_t n_pairs = shape.heads.head_dim / 2;
-  if (!shape.has_norm) {
+  if (!shape.has_norm && !int8) {
     const std::uint32_t workgroup = target.cpu ? 8 : 64;
     return {"rope_kv", workgroup, div_up(n_all_heads * n_pairs, workgroup)};
   }
-  if (target.cpu) return {"rope_kv_norm_cpu", 8, div_up(n_all_heads, 8u)};
-  return {"rope_kv_norm_gpu", std::max(32u, std::bit_ceil(n_pairs)), n_all_heads};
+  if (target.cpu) return {"rope_kv_heads_cpu", 8, div_up(n_all_heads, 8u)};
+  return {"rope_kv_heads_gpu", std::max(32u, std::bit_ceil(n_pairs)), n_all_heads};
 }
 
 }  // namespace
@@ -42,11 +43,12 @@ void rope_kv(gpu::Recording& recording, std::string_view name, const RopeKv& arg
   using gpu::Access;
   const gpu::Target& target = recording.target;
   const RopeKvShape shape = shape_of(args);
-  const Form form = choose_form(target, shape);
+  const bool int8 = is_int8(args.keys);
+  const Form form = choose_form(target, shape, int8);
   gpu::Op op = {
       .name = std::string(name),
       .program = {.body = form.body,
-                  .parts = {"step", "kv_pages", "rope_pairs", "rope_kv_pairs"},
+                  .parts = {"step", "kv_pages", int8 ? "kv_int8" : "kv_float", "rope_pairs", "rope_kv_pairs"},
                   .consts = {gpu::const_u32("N_HEADS", shape.heads.n_heads),
                              gpu::const_u32("N_KV_HEADS", shape.heads.n_kv_heads),
                              gpu::const_u32("ROW_HEADS", shape.row_heads),
@@ -64,10 +66,14 @@ void rope_kv(gpu::Recording& recording, std::string_view name, const RopeKv& arg
       .oracle = [shape](std::span<const gpu::HostView> views) { rope_kv_reference(views, shape); },
       .tolerance = gpu::sum_tolerance(2, args.q.dtype),
   };
+  if (shape.has_norm || int8) {
+    op.program.parts.push_back(int8 ? "kv_int8_write" : "kv_float_write");
+    op.program.parts.push_back(shape.has_norm ? "fresh_normed" : "fresh_plain");
+    if (!target.cpu) op.program.parts.push_back(target.subgroups ? "reduce_subgroup" : "reduce_workgroup");
+  }
   if (shape.has_norm) {
     op.bindings.push_back({args.qk_norm, Access::read});
     op.program.consts.push_back(gpu::const_f32("EPS", shape.norm_eps));
-    if (!target.cpu) op.program.parts.push_back(target.subgroups ? "reduce_subgroup" : "reduce_workgroup");
     op.tolerance = gpu::sum_tolerance(shape.heads.head_dim, args.q.dtype);
   }
   recording.ops.push_back(std::move(op));

@@ -3,8 +3,8 @@
 // after an RMS norm of each head where the model has one (transformers' Qwen3Attention), and the write of k and v into
 // the paged cache.
 // Angles come from a table made on the host in double precision: WGSL promises little for cos and sin of large numbers.
-// One thread = one pair of one head. With norms: one workgroup (GPU set) or thread (CPU set) = one head of one row, and
-// the sum of squares is f32. Bytes moved: qkv once (norms, CPU set: twice), q, k and v once.
+// One thread = one pair of one head. With norms or a cache of int8: one workgroup (GPU set) or thread (CPU set) = one head
+// of one row, and the sum of squares is f32. Bytes moved: qkv once (norms, CPU set: twice), q, k and v once.
 #include <span>
 #include <vector>
 
@@ -23,7 +23,7 @@ struct RopeKv {
   gpu::Tensor rope;             // [context, n_rotated / 2, 2] f32: cos and sin
   gpu::Tensor pages;            // [n_pages] u32, the page of each 16 positions
   gpu::Tensor q;                // [max_rows, n_heads, head_dim] activation type
-  gpu::Tensor keys;             // [page][kv_head][slot][head_dim] activation type
+  gpu::Tensor keys;             // [page][kv_head][slot][slot_elements] activation type or i8_groups
   gpu::Tensor values;           // the same
   gpu::Tensor qk_norm;  // [2, head_dim] f32: norm weights of q, then of k; no buffer: no norms. One tensor,
                         // because WebGPU promises eight storage buffers a shader
@@ -44,6 +44,17 @@ struct RopeKvShape {
   float norm_eps = 0.0f;
 };
 RopeKvShape shape_of(const RopeKv& args);
+
+// One row's heads after norms and rotation, rounded to the type of qkv.
+struct RotatedRow {
+  std::vector<float> q;  // [n_heads, head_dim]
+  std::vector<float> k;  // [n_kv_heads, head_dim]
+  std::vector<float> v;  // the same
+};
+RotatedRow rotated_row(std::span<const gpu::HostView> views, const RopeKvShape& shape, std::size_t row);
+// Stores its keys and values at a position.
+void store_kv(const RotatedRow& row, const AttentionShape& shape, const gpu::HostView& pages,
+              std::size_t position, const gpu::HostView& keys, const gpu::HostView& values);
 
 // The oracle, on bindings step, qkv, rope, pages, q, keys, values and, where there is a norm, qk_norm.
 void rope_kv_reference(std::span<const gpu::HostView> views, const RopeKvShape& shape);

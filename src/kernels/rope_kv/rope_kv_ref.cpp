@@ -1,6 +1,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/half.hpp"
 #include "kernels/rope_kv/rope_kv.hpp"
 
 namespace ztvm::kernels {
@@ -34,39 +35,50 @@ void rotate_head(std::vector<double>& head, const gpu::HostView& rope, std::size
   }
 }
 
-void store_head(const std::vector<double>& head, const gpu::HostView& to, std::size_t first) {
-  for (std::size_t i = 0; i < head.size(); ++i) to.store(first + i, static_cast<float>(head[i]));
+void append_rounded(std::vector<float>& to, const std::vector<double>& head, gpu::Dtype dtype) {
+  for (const double value : head) {
+    const auto rounded = static_cast<float>(value);
+    to.push_back(dtype == gpu::Dtype::f16 ? round_to_half(rounded) : rounded);
+  }
 }
 
 }  // namespace
 
-void rope_kv_reference(std::span<const gpu::HostView> views, const RopeKvShape& shape) {
-  const Step step = load_step(views[0]);
+RotatedRow rotated_row(std::span<const gpu::HostView> views, const RopeKvShape& shape, std::size_t row) {
   const gpu::HostView& qkv = views[1];
-  const gpu::HostView& rope = views[2];
-  const gpu::HostView& pages = views[3];
   const AttentionShape& heads = shape.heads;
   const std::size_t head_dim = heads.head_dim;
+  const std::size_t position = load_step(views[0]).position + row;
+  const std::size_t n_rotated_heads = heads.n_heads + heads.n_kv_heads;
+  RotatedRow rotated;
+  for (std::size_t h = 0; h < n_rotated_heads + heads.n_kv_heads; ++h) {
+    std::vector<double> values = load_head(qkv, (row * shape.row_heads + h) * head_dim, head_dim);
+    const bool is_query = h < heads.n_heads;
+    if (h < n_rotated_heads) {
+      // The norm weights of keys come second.
+      if (shape.has_norm) norm_head(values, views[7], is_query ? 0 : head_dim, shape.norm_eps);
+      rotate_head(values, views[2], position, shape.n_rotated);
+    }
+    append_rounded(is_query ? rotated.q : h < n_rotated_heads ? rotated.k : rotated.v, values, qkv.dtype);
+  }
+  return rotated;
+}
+
+void store_kv(const RotatedRow& row, const AttentionShape& shape, const gpu::HostView& pages,
+              std::size_t position, const gpu::HostView& keys, const gpu::HostView& values) {
+  for (std::size_t h = 0; h < shape.n_kv_heads; ++h) {
+    const std::size_t target = cache_index(shape, keys.dtype, pages, h, position);
+    keys.store_all(target, std::span(row.k).subspan(h * shape.head_dim, shape.head_dim));
+    values.store_all(target, std::span(row.v).subspan(h * shape.head_dim, shape.head_dim));
+  }
+}
+
+void rope_kv_reference(std::span<const gpu::HostView> views, const RopeKvShape& shape) {
+  const Step step = load_step(views[0]);
   for (std::size_t row = 0; row < step.n_rows; ++row) {
-    const std::size_t position = step.position + row;
-    const auto load = [&](std::size_t head) {
-      return load_head(qkv, (row * shape.row_heads + head) * head_dim, head_dim);
-    };
-    // A query head, or a key head, whose norm weights come second.
-    const auto load_rotated = [&](std::size_t head) {
-      std::vector<double> values = load(head);
-      if (shape.has_norm) norm_head(values, views[7], head < heads.n_heads ? 0 : head_dim, shape.norm_eps);
-      rotate_head(values, rope, position, shape.n_rotated);
-      return values;
-    };
-    for (std::size_t h = 0; h < heads.n_heads; ++h) {
-      store_head(load_rotated(h), views[4], (row * heads.n_heads + h) * head_dim);
-    }
-    for (std::size_t h = 0; h < heads.n_kv_heads; ++h) {
-      const std::size_t target = cache_index(heads, pages, h, position);
-      store_head(load_rotated(heads.n_heads + h), views[5], target);
-      store_head(load(heads.n_heads + heads.n_kv_heads + h), views[6], target);
-    }
+    const RotatedRow rotated = rotated_row(views, shape, row);
+    views[4].store_all(row * rotated.q.size(), rotated.q);
+    store_kv(rotated, shape.heads, views[3], step.position + row, views[5], views[6]);
   }
 }
 

@@ -123,5 +123,37 @@ TEST(RopeKv, OracleNormsHeadsOfGatedRows) {
   EXPECT_EQ(values[4], 1.0f);
 }
 
+// A head of 40 elements takes two groups a position; position 17 is in page 1, slot 1.
+TEST(RopeKv, OracleRoundsToInt8) {
+  constexpr AttentionShape k_shape = {.n_heads = 1, .n_kv_heads = 1, .head_dim = 40};
+  constexpr std::size_t k_slot = 64;
+  ASSERT_EQ(slot_elements(k_shape, gpu::Dtype::i8_groups), k_slot);
+  HostTensor step(Step{.n_rows = 1, .position = 17});
+  HostTensor qkv(gpu::Dtype::f32, 3 * 40);
+  for (std::size_t i = 0; i < 40; ++i) qkv.view().store(40 + i, static_cast<float>(i));     // key
+  for (std::size_t i = 0; i < 40; ++i) qkv.view().store(80 + i, i < 32 ? -2.54f : 0.127f);  // value
+  HostTensor rope(gpu::Dtype::f32, 18 * 2);
+  rope.view().store(34, 0.0f);
+  rope.view().store(35, 1.0f);  // elements 0 and 1 turn by 90 degrees
+  HostTensor pages = HostTensor::words({0, 1});
+  HostTensor q(gpu::Dtype::f32, 40);
+  HostTensor keys(gpu::Dtype::i8_groups, 2 * 16 * k_slot);
+  HostTensor values(gpu::Dtype::i8_groups, 2 * 16 * k_slot);
+  rope_kv_reference(
+      std::array{step.view(), qkv.view(), rope.view(), pages.view(), q.view(), keys.view(), values.view()},
+      {.heads = k_shape, .n_rotated = 2, .row_heads = 3});
+  const std::size_t at = 17 * k_slot;
+  EXPECT_FLOAT_EQ(int8_scale(keys.view().bytes, at / 32), 31.0f / 127.0f);
+  EXPECT_FLOAT_EQ(int8_scale(keys.view().bytes, at / 32 + 1), 39.0f / 127.0f);
+  EXPECT_EQ(int8_level(keys.view().bytes, at), -4);  // -1 / (31 / 127) = -4.1
+  EXPECT_EQ(int8_level(keys.view().bytes, at + 1), 0);
+  EXPECT_EQ(int8_level(keys.view().bytes, at + 31), 127);
+  EXPECT_EQ(int8_level(keys.view().bytes, at + 39), 127);
+  EXPECT_EQ(int8_level(values.view().bytes, at + 5), -127);
+  EXPECT_FLOAT_EQ(values[at + 33], 0.127f);
+  EXPECT_EQ(keys[at - 1], 0.0f);
+  EXPECT_EQ(keys[at + k_slot], 0.0f);
+}
+
 }  // namespace
 }  // namespace ztvm::kernels
