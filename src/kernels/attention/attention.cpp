@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/attention/attention_rows.hpp"
 #include "kernels/attention/attention_split.hpp"
 
 namespace ztvm::kernels {
@@ -23,30 +24,12 @@ CpuGroup cpu_group(const AttentionShape& shape, std::uint32_t max_rows) {
   return {.n_heads = n_heads, .n_rows = std::min(max_rows, std::max(1u, k_max_queries / n_heads))};
 }
 
-gpu::Program make_program(const gpu::Recording& recording, const AttentionShape& shape, bool int8) {
-  const gpu::Target& target = recording.target;
-  gpu::Program program = {
-      .body = target.cpu ? "attention_cpu" : "attention_rows",
-      .parts = {"step", "kv_pages", int8 ? "kv_int8" : "kv_float"},
-      .consts = {gpu::const_u32("N_HEADS", shape.n_heads), gpu::const_u32("N_KV_HEADS", shape.n_kv_heads),
-                 gpu::const_u32("HEAD_DIM", shape.head_dim),
-                 gpu::const_f32("SCALE", 1.0f / std::sqrt(static_cast<float>(shape.head_dim)))}};
-  if (target.cpu) {
-    constexpr std::uint32_t k_lanes = 8;  // of a vector register
-    const CpuGroup group = cpu_group(shape, recording.max_rows);
-    program.consts.push_back(gpu::const_u32("HEADS", group.n_heads));
-    program.consts.push_back(gpu::const_u32("ROWS", group.n_rows));
-    program.consts.push_back(gpu::const_u32("WORKGROUP", round_up(shape.head_dim / 4, k_lanes)));
-  }
-  return program;
-}
-
-gpu::Grid make_grid(const gpu::Recording& recording, const AttentionShape& shape) {
-  if (!recording.target.cpu) {
-    constexpr std::uint32_t k_queries = 8;  // QUERIES of attention_rows
-    return {.x = shape.n_heads, .rows_axis = gpu::Grid::Axis::y, .rows_per_workgroup = k_queries};
-  }
-  const CpuGroup group = cpu_group(shape, recording.max_rows);
+gpu::Grid apply_cpu_form(const AttentionShape& shape, std::uint32_t max_rows, gpu::Program& program) {
+  constexpr std::uint32_t k_lanes = 8;  // of a vector register
+  const CpuGroup group = cpu_group(shape, max_rows);
+  program.consts.push_back(gpu::const_u32("HEADS", group.n_heads));
+  program.consts.push_back(gpu::const_u32("ROWS", group.n_rows));
+  program.consts.push_back(gpu::const_u32("WORKGROUP", round_up(shape.head_dim / 4, k_lanes)));
   return {.x = shape.n_heads / group.n_heads,
           .rows_axis = gpu::Grid::Axis::y,
           .rows_per_workgroup = group.n_rows};
@@ -57,16 +40,25 @@ gpu::Grid make_grid(const gpu::Recording& recording, const AttentionShape& shape
 void attention(gpu::Recording& recording, std::string_view name, const Attention& args) {
   using gpu::Access;
   const AttentionShape& shape = args.shape;
+  const bool cpu = recording.target.cpu;
+  gpu::Program program = {
+      .body = cpu ? "attention_cpu" : "attention_rows",
+      .parts = {"step", "kv_pages", is_int8(args.keys) ? "kv_int8" : "kv_float"},
+      .consts = {gpu::const_u32("N_HEADS", shape.n_heads), gpu::const_u32("N_KV_HEADS", shape.n_kv_heads),
+                 gpu::const_u32("HEAD_DIM", shape.head_dim),
+                 gpu::const_f32("SCALE", 1.0f / std::sqrt(static_cast<float>(shape.head_dim)))}};
+  const gpu::Grid grid = cpu ? apply_cpu_form(shape, recording.max_rows, program)
+                             : apply_rows_form(choose_rows_form(recording, shape.head_dim), shape, program);
   recording.ops.push_back({
       .name = std::string(name),
-      .program = make_program(recording, shape, is_int8(args.keys)),
+      .program = std::move(program),
       .bindings = {{args.step, Access::read},
                    {args.q, Access::read},
                    {args.keys, Access::read},
                    {args.values, Access::read},
                    {args.pages, Access::read},
                    {args.out, Access::read_write}},
-      .grid = make_grid(recording, shape),
+      .grid = grid,
       .oracle = [shape](std::span<const gpu::HostView> views) { attention_reference(views, shape); },
       // Scores may be large, and exp turns their absolute error into a relative one.
       .tolerance = 8.0f * gpu::sum_tolerance(shape.head_dim, args.out.dtype),

@@ -1,8 +1,9 @@
 #pragma once
 // Causal grouped-query attention: out = softmax(q k^T / sqrt(head_dim)) v over positions 0..position of the row
 // (Vaswani et al. 2017; grouped queries: Ainslie et al. 2023).
-// GPU set: one workgroup = one head of eight rows; a single row takes another way (attention_split.hpp). CPU set: the heads that share a kv head, of several rows. Scores, softmax and sums are f32.
-// Bytes moved: keys and values of all positions once a head and eight rows.
+// GPU set: one workgroup = one head of up to 32 rows (attention_rows.hpp); a single row takes another way
+// (attention_split.hpp). CPU set: the heads that share a kv head, of several rows. Scores, softmax and sums are f32.
+// Bytes moved: keys and values of all positions once a head and workgroup.
 #include "kernels/attention_shape.hpp"
 #include "kernels/rope_kv/rope_kv.hpp"
 #include "kernels/step.hpp"

@@ -15,6 +15,7 @@ struct AttentionCase {
   Fill keys = Fill::normal;
   Fill values = Fill::normal;
   bool int8 = false;  // keys and values
+  bool least_limits = false;
 };
 
 void build(const AttentionCase& c, CaseBuilder& builder, gpu::Recording& recording) {
@@ -36,12 +37,24 @@ void build(const AttentionCase& c, CaseBuilder& builder, gpu::Recording& recordi
 
 KernelCase make_case(const AttentionCase& c, std::string_view what, bool quick) {
   return {.kernel = "attention",
-          .name = fmt::format("{}: {}/{} heads of {}, position {}, {} of {} rows{}", what, c.shape.n_heads,
+          .name = fmt::format("{}: {}/{} heads of {}, position {}, {} of {} rows{}{}", what, c.shape.n_heads,
                               c.shape.n_kv_heads, c.shape.head_dim, c.position, c.n_rows, c.max_rows,
-                              c.int8 ? ", int8" : ""),
+                              c.int8 ? ", int8" : "", c.least_limits ? ", least limits" : ""),
           .build = [c](CaseBuilder& builder, gpu::Recording& recording) { build(c, builder, recording); },
           .max_rows = c.max_rows,
-          .quick = quick};
+          .quick = quick,
+          .least_limits = c.least_limits};
+}
+
+// Heads as wide as the models', in 16 KiB of workgroup memory and in what the device has, with more rows than a workgroup.
+void add_widths(std::vector<KernelCase>& cases) {
+  for (const std::uint32_t head_dim : {64u, 80u, 96u, 128u, 256u}) {
+    for (const bool least_limits : {false, true}) {
+      AttentionCase c = {{.n_heads = 4, .n_kv_heads = 2, .head_dim = head_dim}, 23, 37, 40};
+      c.least_limits = least_limits;
+      cases.push_back(make_case(c, "width", false));
+    }
+  }
 }
 
 void add_int8(std::vector<KernelCase>& cases) {
@@ -95,6 +108,7 @@ std::vector<KernelCase> attention_cases() {
   for (const std::uint32_t position : {15u, 16u, 17u, 63u, 64u}) {
     cases.push_back(make_case({k_smollm2, position, 1, 1}, "border", false));
   }
+  add_widths(cases);
   add_int8(cases);
   return cases;
 }

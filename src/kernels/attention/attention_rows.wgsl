@@ -1,9 +1,10 @@
-// Causal attention over the paged cache for several rows on a GPU: a workgroup answers QUERIES rows of one head, so that
-// keys and values are read once for all of them. Keys are taken in blocks of BLOCK: threads score a key for half of the
-// queries, then sum a quad of the output over every GROUPS-th key for all queries.
-// The softmax is online (Milakov and Gimelshein 2018): running maximum and sum, earlier output rescaled. A kv part reads
-// the cache.
-// Consts: N_HEADS, N_KV_HEADS, HEAD_DIM, SCALE. Bindings: 0 step, 1 q, 2 keys, 3 values, 4 pages, 5 out.
+// Causal attention over the paged cache for several rows on a GPU: a workgroup answers QUERIES rows of one head. Keys are
+// taken in blocks of BLOCK, first their keys, then their values in workgroup memory. For the scores a thread has a few rows
+// and a few keys, for the output a quad of a few rows. The softmax is online (Milakov and Gimelshein 2018): running maximum
+// and sum, earlier output rescaled. A kv part reads the cache.
+// Consts: N_HEADS, N_KV_HEADS, HEAD_DIM, SCALE, QUERIES, BLOCK; KEY_THREADS and ROW_THREADS (that share the scores),
+// OUT_GROUPS (that share the rows of the output), PARTS (threads that look after a row's weights).
+// Bindings: 0 step, 1 q, 2 keys, 3 values, 4 pages, 5 out.
 @group(0) @binding(0) var<storage, read> step_state: Step;
 @group(0) @binding(1) var<storage, read> q: array<vec4<Elem>>;
 @group(0) @binding(2) var<storage, read> keys: array<KvQuad>;
@@ -11,24 +12,26 @@
 @group(0) @binding(4) var<storage, read> pages: array<u32>;
 @group(0) @binding(5) var<storage, read_write> out: array<vec4<Elem>>;
 
-const WORKGROUP = 128u;
-const QUERIES = 8u;
-const BLOCK = 64u;
 const QUADS = HEAD_DIM / 4u;
-const GROUPS = WORKGROUP / QUADS;
-const HALVES = WORKGROUP / BLOCK;
-const PARTS = 8u;  // threads that look after the weights of a query
+const WORKGROUP = QUADS * OUT_GROUPS;
+const KEYS_EACH = BLOCK / KEY_THREADS;
+const ROWS_EACH = QUERIES / ROW_THREADS;
+const OUT_ROWS = QUERIES / OUT_GROUPS;
+const STRIDE = QUADS + 1u;  // of rows in workgroup memory, mostly odd for its banks
 const LOWEST = -3.0e38;
-const_assert HEAD_DIM % 4u == 0u;
-const_assert WORKGROUP >= QUADS;
-const_assert WORKGROUP >= QUERIES * PARTS;
+const_assert KEY_THREADS * ROW_THREADS <= WORKGROUP;
+const_assert KEYS_EACH * KEY_THREADS == BLOCK;
+const_assert ROWS_EACH * ROW_THREADS == QUERIES;
+const_assert OUT_ROWS * OUT_GROUPS == QUERIES;
+const_assert QUERIES * PARTS <= WORKGROUP;
+const_assert BLOCK % (4u * PARTS) == 0u;
 
-var<workgroup> query: array<vec4<f32>, QUERIES * QUADS>;
-var<workgroup> first_quads: array<u32, BLOCK>;  // of each key
-var<workgroup> weights: array<f32, QUERIES * BLOCK>;
-var<workgroup> part_maxima: array<f32, QUERIES * PARTS>;
-var<workgroup> part_sums: array<f32, QUERIES * PARTS>;
-var<workgroup> sums: array<vec4<f32>, WORKGROUP>;
+var<workgroup> queries: array<vec4<Elem>, QUERIES * STRIDE>;
+var<workgroup> tile: array<vec4<Elem>, BLOCK * STRIDE>;  // keys, then values
+var<workgroup> places: array<u32, BLOCK>;              // of each key: its first KvQuad
+var<workgroup> weights: array<vec4<f32>, QUERIES * BLOCK / 4u>;
+var<workgroup> parts: array<f32, QUERIES * PARTS>;  // maxima of a row's shares of a block; at the end their sums
+var<workgroup> rescales: array<f32, QUERIES>;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
@@ -36,106 +39,117 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   let kv_head = head / (N_HEADS / N_KV_HEADS);
   let first_row = workgroup.y * QUERIES;
   let n_rows = min(QUERIES, step_state.n_rows - first_row);
-  let n_keys = step_state.position + first_row + n_rows;  // of the last row
-  for (var i = thread; i < QUERIES * QUADS; i += WORKGROUP) {
-    let row = first_row + min(i / QUADS, n_rows - 1u);
-    query[i] = vec4<f32>(q[(row * N_HEADS + head) * QUADS + i % QUADS]) * SCALE;
-  }
+  let first_position = step_state.position + first_row;
+  let n_keys = first_position + n_rows;  // of the last row
   let quad = thread % QUADS;
   let group = thread / QUADS;
-  var output = array<vec4<f32>, QUERIES>();
-  var running_max = array<f32, QUERIES>();
-  var running_sum = array<f32, QUERIES>();
-  for (var r = 0u; r < QUERIES; r++) {
-    running_max[r] = LOWEST;
+  for (var n = 0u; n < OUT_ROWS; n++) {
+    let r = n * OUT_GROUPS + group;
+    let row = first_row + min(r, n_rows - 1u);
+    queries[r * STRIDE + quad] = vec4<Elem>(q[(row * N_HEADS + head) * QUADS + quad]);
   }
+  let own_key = thread % KEY_THREADS;  // and every KEY_THREADS-th after it
+  let own_row = thread / KEY_THREADS;  // and every ROW_THREADS-th
+  let part_row = thread / PARTS;       // whose weights the thread looks after, with PARTS - 1 others
+  let part_first = thread % PARTS * (BLOCK / 4u / PARTS) + part_row * (BLOCK / 4u);
+  var running_max = LOWEST;
+  var running_sum = 0.0;
+  var output = array<vec4<f32>, OUT_ROWS>();
   for (var block = 0u; block < n_keys; block += BLOCK) {
-    if (thread < BLOCK) {
-      let position = min(block + thread, n_keys - 1u);
-      first_quads[thread] = cache_index(pages[position / PAGE_SLOTS], kv_head, position);
+    for (var key = thread; key < BLOCK; key += WORKGROUP) {
+      let position = min(block + key, n_keys - 1u);
+      places[key] = cache_index(pages[position / PAGE_SLOTS], kv_head, position);
     }
-    workgroupBarrier();  // the places of the keys are known, the block before is used up
+    workgroupBarrier();  // the places are known, the block before is used up
+    for (var key = group; key < BLOCK; key += OUT_GROUPS) {
+      let at = places[key];
+      tile[key * STRIDE + quad] = vec4<Elem>(kv_value(keys[at + kv_quad_at(quad)], keys[at + kv_scale_at(quad)]));
+    }
+    workgroupBarrier();  // the keys are there
 
-    let key = thread % BLOCK;
-    let first_query = thread / BLOCK * (QUERIES / HALVES);
-    let at = first_quads[key];
-    var scores = array<f32, QUERIES / HALVES>();
-    for (var i = 0u; i < QUADS; i++) {
-      let k = kv_value(keys[at + kv_quad_at(i)], keys[at + kv_scale_at(i)]);
-      for (var r = 0u; r < QUERIES / HALVES; r++) {
-        scores[r] += dot(query[(first_query + r) * QUADS + i], k);
+    if (thread < KEY_THREADS * ROW_THREADS) {
+      var scores = array<array<f32, KEYS_EACH>, ROWS_EACH>();
+      for (var i = 0u; i < QUADS; i++) {
+        var k = array<vec4<f32>, KEYS_EACH>();
+        for (var j = 0u; j < KEYS_EACH; j++) {
+          k[j] = vec4<f32>(tile[(own_key + j * KEY_THREADS) * STRIDE + i]);
+        }
+        for (var r = 0u; r < ROWS_EACH; r++) {
+          let query = vec4<f32>(queries[(own_row + r * ROW_THREADS) * STRIDE + i]);
+          for (var j = 0u; j < KEYS_EACH; j++) {
+            scores[r][j] += dot(query, k[j]);
+          }
+        }
       }
-    }
-    for (var r = 0u; r < QUERIES / HALVES; r++) {
-      let is_seen = block + key <= step_state.position + first_row + first_query + r;
-      weights[(first_query + r) * BLOCK + key] = select(LOWEST, scores[r], is_seen && block + key < n_keys);
-    }
-    workgroupBarrier();  // the scores are complete
-
-    let mine = thread * (BLOCK / PARTS);  // first of a share of a query's weights
-    if (thread < QUERIES * PARTS) {
-      var highest = LOWEST;
-      for (var i = 0u; i < BLOCK / PARTS; i++) {
-        highest = max(highest, weights[mine + i]);
-      }
-      part_maxima[thread] = highest;
-    }
-    workgroupBarrier();  // the maximum of every share is known
-
-    var new_max = array<f32, QUERIES>();
-    for (var r = 0u; r < QUERIES; r++) {
-      new_max[r] = running_max[r];
-      for (var i = 0u; i < PARTS; i++) {
-        new_max[r] = max(new_max[r], part_maxima[r * PARTS + i]);
-      }
-    }
-    if (thread < QUERIES * PARTS) {
-      var my_max = new_max[0];
-      for (var r = 1u; r < QUERIES; r++) {
-        my_max = select(my_max, new_max[r], thread / PARTS == r);
-      }
-      var sum = 0.0;
-      for (var i = 0u; i < BLOCK / PARTS; i++) {
-        let weight = select(0.0, exp(weights[mine + i] - my_max), weights[mine + i] > LOWEST);
-        weights[mine + i] = weight;
-        sum += weight;
-      }
-      part_sums[thread] = sum;
-    }
-    workgroupBarrier();  // the weights are complete
-
-    for (var r = 0u; r < QUERIES; r++) {
-      let rescale = exp(running_max[r] - new_max[r]);
-      running_max[r] = new_max[r];
-      running_sum[r] *= rescale;
-      for (var i = 0u; i < PARTS; i++) {
-        running_sum[r] += part_sums[r * PARTS + i];
-      }
-      output[r] *= rescale;
-    }
-    if (group < GROUPS) {
-      // Every place, so that all loads are under way at once: weights beyond the last key are 0.
-      for (var n = 0u; n < (BLOCK + GROUPS - 1u) / GROUPS; n++) {
-        let i = n * GROUPS + group;
-        let place = first_quads[min(i, BLOCK - 1u)];
-        let v = kv_value(values[place + kv_quad_at(quad)], values[place + kv_scale_at(quad)]);
-        for (var r = 0u; r < QUERIES; r++) {
-          output[r] += select(0.0, weights[r * BLOCK + min(i, BLOCK - 1u)], i < BLOCK) * v;
+      for (var r = 0u; r < ROWS_EACH; r++) {
+        for (var j = 0u; j < KEYS_EACH; j++) {
+          let row = own_row + r * ROW_THREADS;
+          let key = own_key + j * KEY_THREADS;
+          let is_seen = block + key <= first_position + row && block + key < n_keys;
+          weights[(row * BLOCK + key) / 4u][key % 4u] = select(LOWEST, SCALE * scores[r][j], is_seen);
         }
       }
     }
-    workgroupBarrier();  // all have used the weights
-  }
-  for (var r = 0u; r < QUERIES; r++) {
-    sums[thread] = output[r];
-    workgroupBarrier();  // every group's sums are written
-    if (thread < QUADS && r < n_rows) {
-      var total = vec4<f32>();
-      for (var g = 0u; g < GROUPS; g++) {
-        total += sums[g * QUADS + thread];
-      }
-      out[((first_row + r) * N_HEADS + head) * QUADS + thread] = vec4<Elem>(total / running_sum[r]);
+    workgroupBarrier();  // the scores are complete, the keys used up
+
+    for (var key = group; key < BLOCK; key += OUT_GROUPS) {
+      let at = places[key];
+      tile[key * STRIDE + quad] = vec4<Elem>(kv_value(values[at + kv_quad_at(quad)], values[at + kv_scale_at(quad)]));
     }
-    workgroupBarrier();  // and summed
+    if (part_row < QUERIES) {
+      var highest = vec4<f32>(LOWEST);
+      for (var i = 0u; i < BLOCK / 4u / PARTS; i++) {
+        highest = max(highest, weights[part_first + i]);
+      }
+      parts[thread] = max(max(highest.x, highest.y), max(highest.z, highest.w));
+    }
+    workgroupBarrier();  // the maximum of every share is known
+    if (part_row < QUERIES) {
+      var new_max = running_max;
+      for (var i = 0u; i < PARTS; i++) {
+        new_max = max(new_max, parts[part_row * PARTS + i]);
+      }
+      var sums = vec4<f32>();
+      for (var i = 0u; i < BLOCK / 4u / PARTS; i++) {
+        let scored = weights[part_first + i];
+        let weight = select(vec4<f32>(), exp(scored - new_max), scored > vec4<f32>(LOWEST));
+        weights[part_first + i] = weight;
+        sums += weight;
+      }
+      let rescale = exp(running_max - new_max);
+      running_sum = running_sum * rescale + ((sums.x + sums.y) + (sums.z + sums.w));
+      running_max = new_max;
+      rescales[part_row] = rescale;
+    }
+    workgroupBarrier();  // the weights are complete, the values there
+
+    for (var n = 0u; n < OUT_ROWS; n++) {
+      output[n] *= rescales[n * OUT_GROUPS + group];
+    }
+    for (var k = 0u; k < BLOCK / 4u; k++) {
+      let v0 = vec4<f32>(tile[4u * k * STRIDE + quad]);
+      let v1 = vec4<f32>(tile[(4u * k + 1u) * STRIDE + quad]);
+      let v2 = vec4<f32>(tile[(4u * k + 2u) * STRIDE + quad]);
+      let v3 = vec4<f32>(tile[(4u * k + 3u) * STRIDE + quad]);
+      for (var n = 0u; n < OUT_ROWS; n++) {
+        let weight = weights[(n * OUT_GROUPS + group) * (BLOCK / 4u) + k];
+        output[n] += (weight.x * v0 + weight.y * v1) + (weight.z * v2 + weight.w * v3);
+      }
+    }
+  }
+  workgroupBarrier();  // parts are free
+  if (part_row < QUERIES) {
+    parts[thread] = running_sum;
+  }
+  workgroupBarrier();  // the sums of every share are known
+  for (var n = 0u; n < OUT_ROWS; n++) {
+    let r = n * OUT_GROUPS + group;
+    var sum = 0.0;
+    for (var i = 0u; i < PARTS; i++) {
+      sum += parts[r * PARTS + i];
+    }
+    if (r < n_rows) {
+      out[((first_row + r) * N_HEADS + head) * QUADS + quad] = vec4<Elem>(output[n] / sum);
+    }
   }
 }

@@ -4,8 +4,6 @@
 namespace ztvm::kernels {
 namespace {
 
-// Measured on an H200 (docs/performance.md): 64 by 64 for prompts; few rows, where the weights decide, in small tiles whose
-// groups are shared by teams of threads. Both fit the 16 KiB and 256 threads that every device has.
 struct Tile {
   std::uint32_t rows = 64;
   std::uint32_t columns = 64;
@@ -14,10 +12,18 @@ struct Tile {
   std::uint32_t teams = 1;
   std::uint32_t stage = 2;
 };
-constexpr Tile k_many_rows = {};
-constexpr Tile k_few_rows = {
-    .rows = 16, .columns = 16, .thread_rows = 4, .thread_columns = 4, .teams = 8, .stage = 8};
-constexpr std::uint32_t k_max_few_rows = 32;  // of a recording
+
+// Measured on an H200 (docs/performance.md): 64 by 64 for prompts; few rows, where the weights decide, in small tiles whose
+// groups are shared by teams of threads, the more where there are few tiles. All fit the 16 KiB and 256 threads that every
+// device has.
+Tile choose_tile(std::uint32_t max_rows, std::uint32_t n_weight_rows) {
+  constexpr std::uint32_t k_few_rows = 32;
+  constexpr std::uint32_t k_few_tiles = 512;
+  if (max_rows > k_few_rows) return {};
+  Tile tile = {.rows = 16, .columns = 16, .thread_rows = 4, .thread_columns = 4, .teams = 4, .stage = 4};
+  if (n_weight_rows / tile.columns < k_few_tiles) tile.teams = tile.stage = 8;
+  return tile;
+}
 
 // The shared parts that give a group of weights as signed bytes. None: the kind has no whole numbers with one scale a
 // group.
@@ -52,8 +58,8 @@ void record_integer_tiles(gpu::Recording& recording, std::string_view name, cons
                           const MatrixPart& part, const MatmulShape& whole_shape) {
   MatmulShape shape = whole_shape;
   shape.planes = input_planes(recording.target);
-  const Tile tile = recording.max_rows <= k_max_few_rows ? k_few_rows : k_many_rows;
   const std::uint32_t n_mats = shape.epilogue == Epilogue::swiglu ? 2 : 1;
+  const Tile tile = choose_tile(recording.max_rows, shape.n_out * n_mats);
   gpu::Op op = {
       .name = std::string(name),
       .program = {.body = "matmul_gpu_integer",

@@ -48,8 +48,15 @@ fn weight_row(first_column: u32, t: u32) -> u32 {
   return min(first_column + t % COLUMNS, N_OUT - 1u) + t / COLUMNS * PAIR_OFFSET;
 }
 
-// Brings groups [first, first + STAGE) of both operands. What lies beyond the last group is the last, scaled by 0.
-fn load_stage(first: u32, first_row: u32, first_column: u32, thread: u32) {
+// What a thread brings of a stage.
+struct Stage {
+  vectors: array<vec4<u32>, X_LOADS>,
+  row_scales: array<vec2<f32>, X_SCALE_LOADS>,
+  levels: array<Levels, W_LOADS>,
+}
+
+// Asks for groups [first, first + STAGE) of both operands. What lies beyond the last group is the last, scaled by 0.
+fn load_stage(first: u32, first_row: u32, first_column: u32, thread: u32) -> Stage {
   let last_row = n_active_rows() - 1u;
   var vectors = array<vec4<u32>, X_LOADS>();
   for (var i = 0u; i < X_LOADS; i++) {
@@ -72,21 +79,26 @@ fn load_stage(first: u32, first_row: u32, first_column: u32, thread: u32) {
     let at = i * WORKGROUP + thread;
     levels[i] = load_levels(weight_row(first_column, at / STAGE) * N_GROUPS + min(first + at % STAGE, N_GROUPS - 1u));
   }
+  return Stage(vectors, row_scales, levels);
+}
+
+// Puts them into workgroup memory.
+fn store_stage(stage: Stage, thread: u32) {
   workgroupBarrier();  // the stage before is used up
   for (var i = 0u; i < X_LOADS; i++) {
     let at = i * WORKGROUP + thread;
-    x_tile[at % (STAGE * VECTORS) * X_STRIDE + at / (STAGE * VECTORS)] = vectors[i];
+    x_tile[at % (STAGE * VECTORS) * X_STRIDE + at / (STAGE * VECTORS)] = stage.vectors[i];
   }
   for (var i = 0u; i < X_SCALE_LOADS; i++) {
     let at = i * WORKGROUP + thread;
-    x_scale_tile[at % STAGE * TILE_ROWS + at / STAGE] = row_scales[i];
+    x_scale_tile[at % STAGE * TILE_ROWS + at / STAGE] = stage.row_scales[i];
   }
   for (var i = 0u; i < W_LOADS; i++) {
     let at = i * WORKGROUP + thread;
     let slot = at % STAGE * 2u * W_STRIDE + at / STAGE;
-    w_tile[slot] = levels[i].a;
-    w_tile[slot + W_STRIDE] = levels[i].b;
-    w_scale_tile[at % STAGE * TILE_COLUMNS + at / STAGE] = levels[i].scale;
+    w_tile[slot] = stage.levels[i].a;
+    w_tile[slot + W_STRIDE] = stage.levels[i].b;
+    w_scale_tile[at % STAGE * TILE_COLUMNS + at / STAGE] = stage.levels[i].scale;
   }
   workgroupBarrier();  // the stage is complete
 }
@@ -99,8 +111,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   let own_row = thread % TEAM / TEAM_X;  // and every TEAM_Y-th after it
   let own_column = thread % TEAM_X;      // and every TEAM_X-th after it
   var sums = array<array<f32, THREAD_COLUMNS>, THREAD_ROWS>();
+  var stage = load_stage(0u, first_row, first_column, thread);
   for (var first = 0u; first < N_GROUPS; first += STAGE) {
-    load_stage(first, first_row, first_column, thread);
+    store_stage(stage, thread);
+    stage = load_stage(first + STAGE, first_row, first_column, thread);  // under way while this one is multiplied
     for (var share = 0u; share < STAGE; share += TEAMS) {
       let group = share + team;
       var a = array<vec4<u32>, THREAD_COLUMNS>();

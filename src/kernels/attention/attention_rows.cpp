@@ -1,0 +1,74 @@
+#include "kernels/attention/attention_rows.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace ztvm::kernels {
+namespace {
+
+// What a form is made from.
+struct Aim {
+  std::uint32_t queries = 0;
+  std::uint32_t row_threads = 0;
+  std::uint32_t keys_each = 0;  // keys of a thread's scores
+};
+
+// In order of speed, measured on an H200 (docs/performance.md); little workgroup memory wins, because more workgroups run
+// beside each other. The last ones are for wide heads and little memory.
+constexpr std::array k_aims = {Aim{32, 16, 2}, Aim{16, 16, 1}, Aim{8, 8, 1}, Aim{4, 4, 1}};
+constexpr std::array k_few_rows_aims = {Aim{16, 8, 2}, Aim{16, 16, 1}, Aim{8, 8, 1}, Aim{4, 4, 1}};
+constexpr std::uint32_t k_few_rows = 16;  // of a recording
+
+// Weights are read in fours.
+constexpr std::uint32_t whole_fours(std::uint32_t n) { return n / 4 * 4; }
+
+// Bytes of the shader's workgroup variables.
+std::uint32_t workgroup_bytes(const RowsForm& form, std::uint32_t head_dim, bool f16) {
+  const std::uint32_t element_bytes = f16 ? 2 : 4;
+  const std::uint32_t row_bytes = (head_dim + 4) * element_bytes;
+  return (form.queries + form.block) * row_bytes + form.block * 4 + form.queries * form.block * 4 +
+         form.queries * form.parts * 4 + form.queries * 4;
+}
+
+RowsForm make_form(const Aim& aim, std::uint32_t block, std::uint32_t out_groups, std::uint32_t workgroup) {
+  RowsForm form = {.queries = aim.queries,
+                   .block = block,
+                   .key_threads = block / aim.keys_each,
+                   .row_threads = aim.row_threads,
+                   .out_groups = out_groups,
+                   .parts = std::max(1u, workgroup / aim.queries)};
+  while (block % (4 * form.parts) != 0) --form.parts;
+  return form;
+}
+
+}  // namespace
+
+RowsForm choose_rows_form(const gpu::Recording& recording, std::uint32_t head_dim) {
+  const std::uint32_t quads = head_dim / 4;
+  RowsForm form;
+  for (const Aim& aim : recording.max_rows <= k_few_rows ? k_few_rows_aims : k_aims) {
+    // Four groups, of narrow heads more, so that a workgroup has 64 threads.
+    std::uint32_t out_groups = 4;
+    while (out_groups * quads < 64 && out_groups * 2 <= aim.queries) out_groups *= 2;
+    while (out_groups * quads > recording.limits.workgroup_threads) out_groups /= 2;
+    const std::uint32_t workgroup = out_groups * quads;
+    std::uint32_t block = whole_fours(workgroup / aim.row_threads * aim.keys_each);
+    for (; block > 0; block = whole_fours(block / 2)) {
+      form = make_form(aim, block, out_groups, workgroup);
+      if (workgroup_bytes(form, head_dim, recording.target.f16) <= recording.limits.workgroup_bytes)
+        return form;
+    }
+  }
+  return form;
+}
+
+gpu::Grid apply_rows_form(const RowsForm& form, const AttentionShape& shape, gpu::Program& program) {
+  program.consts.insert(
+      program.consts.end(),
+      {gpu::const_u32("QUERIES", form.queries), gpu::const_u32("BLOCK", form.block),
+       gpu::const_u32("KEY_THREADS", form.key_threads), gpu::const_u32("ROW_THREADS", form.row_threads),
+       gpu::const_u32("OUT_GROUPS", form.out_groups), gpu::const_u32("PARTS", form.parts)});
+  return {.x = shape.n_heads, .rows_axis = gpu::Grid::Axis::y, .rows_per_workgroup = form.queries};
+}
+
+}  // namespace ztvm::kernels
