@@ -46,7 +46,8 @@ void add_kernels_option(CLI::App& command, std::optional<gpu::Target>& target);
 // --backend gpu|reference, --adapter NAME and --kernels SET.
 void add_backend_options(CLI::App& command, ModelOptions& options);
 
-// Reads "1,2,3". Errors: invalid_argument for anything but decimal numbers below 2^32 with single commas between.
-Result<std::vector<std::uint32_t>> parse_ids(std::string_view text);
+// Reads "1,2,3", each `what` ("token id"). Errors: invalid_argument for anything but decimal numbers below 2^32 with
+// single commas between.
+Result<std::vector<std::uint32_t>> parse_ids(std::string_view text, std::string_view what = "token id");
 
 }  // namespace ztvm::app
