@@ -199,10 +199,10 @@ export class ModelFile {
     await this.keeping;
   }
 
-  /** Goes on with what is stored of this very version of the file, else starts anew. */
+  /** Goes on with what is stored of this very version of the file, else starts anew: also where no version is told. */
   private async matchStore(version: string): Promise<void> {
     const stored = this.store?.log.identity;
-    if (stored && stored.nBytes === this.nBytes && stored.version === version) return;
+    if (version && stored && stored.nBytes === this.nBytes && stored.version === version) return;
     this.store?.close();
     this.store = undefined;
     if (!this.host.keeps) return;
@@ -273,6 +273,13 @@ export class ModelFile {
     // A piece of a stored or cached file that is not there or no longer good.
     const { addresses } = this.request;
     const version = this.store?.log.identity.version ?? '';
+    if (this.store && !version) {
+      await this.evict();
+      throw new EngineError(
+        'corrupt_file',
+        `A stored piece of ${this.request.url} is no good, and its server tells no version; load it again.`,
+      );
+    }
     for (const [i, { url, place }] of addresses.entries()) {
       const http = HttpFile.known(url, this.nBytes, version, this.receiver);
       try {

@@ -76,6 +76,8 @@ TEST(DamagedConfig, FieldsThatChangeTheModelAreKnownOrRefused) {
   mlc({{"layer_types", {"full_attention", "full_attention", "linear_attention"}}}, "\"linear_attention\"");
   expect_refused("qwen3", k_mlc, with("", {{"tensor_parallel_shards", 2}}),
                  "2 in field \"tensor_parallel_shards\"");
+  expect_refused("qwen3", k_mlc, with("", {{"pipeline_parallel_stages", 2}}),
+                 "2 in field \"pipeline_parallel_stages\"");
   text({{"norm_topk_prob", false}}, "false in field \"norm_topk_prob\"");
   text({{"decoder_sparse_step", 2}}, "2 in field \"decoder_sparse_step\"");
   text({{"mlp_only_layers", {1}}}, "mlp_only_layers");
@@ -162,9 +164,51 @@ TEST(DamagedConfig, ATensorWithoutAPlaceIsRefused) {
                  "mlp.shared_expert");
   expect_refused("qwen36", k_hf, without("/text_config", "shared_expert_intermediate_size"),
                  "mlp.shared_expert");
-  expect_refused(
-      "qwen36", k_hf, with("/text_config", {{"tie_word_embeddings", true}}),
-      "Tensor \"language_model.lm_head.weight\" in model-00004-of-00004.safetensors is a head of its own");
+}
+
+TEST(DamagedConfig, AHeadThatIsStoredIsUsedWhateverIsSaidOfTies) {
+  for (const auto& [family, file] : {std::pair("qwen36", k_hf), {"phi3", k_mlc}}) {
+    const auto planned = plan(family, file, [](Json& json) {
+      json["tie_word_embeddings"] = true;
+      for (const char* part : {"model_config", "text_config"}) {
+        if (json.contains(part)) json[part]["tie_word_embeddings"] = true;
+      }
+    });
+    ASSERT_TRUE(planned) << planned.error().text;
+    EXPECT_FALSE(planned->family.spec.tied_head);
+  }
+  const auto tied = plan("qwen3", k_mlc, [](Json&) {});
+  ASSERT_TRUE(tied) << tied.error().text;
+  EXPECT_TRUE(tied->family.spec.tied_head);
+}
+
+TEST(DamagedConfig, TheSmallerOfTwoContextsCounts) {
+  const auto context = [](const Json& fields, const Json& model_fields) {
+    const auto planned = plan("phi3", k_mlc, [&](Json& json) {
+      json.update(fields);
+      json["model_config"].update(model_fields);
+    });
+    EXPECT_TRUE(planned) << planned.error().text;
+    return planned ? planned->family.spec.max_context : 0;
+  };
+  EXPECT_EQ(context({{"context_window_size", 64}}, Json::object()), 64u);
+  EXPECT_EQ(context(Json::object(), {{"context_window_size", 64}}), 64u);
+  EXPECT_EQ(context({{"context_window_size", 8192}}, Json::object()), 4096u);
+  EXPECT_EQ(context({{"context_window_size", -1}}, {{"context_window_size", -1}}), 4096u);
+  EXPECT_EQ(context({{"context_window_size", 64}}, {{"max_position_embeddings", nullptr}}), 64u);
+  expect_refused("phi3", k_mlc, with("", {{"context_window_size", "x"}}),
+                 "mlc-chat-config.json has \"x\" in field \"context_window_size\", expected a whole number");
+}
+
+TEST(DamagedConfig, OnlyActiveIdsAreChosen) {
+  const auto n_valid = [](Json active) {
+    const auto planned = plan("phi3", k_mlc, with("", {{"active_vocab_size", std::move(active)}}));
+    EXPECT_TRUE(planned) << planned.error().text;
+    return planned ? planned->family.spec.n_valid_ids : 0;
+  };
+  EXPECT_EQ(n_valid(100), 100u);
+  EXPECT_EQ(n_valid(nullptr), n_valid(1u << 20));
+  expect_refused("phi3", k_mlc, with("", {{"active_vocab_size", 0}}), "0 in field \"active_vocab_size\"");
 }
 
 TEST(DamagedConfig, KeysThatAreThereTwiceAreRefused) {

@@ -106,7 +106,7 @@ std::uint64_t decode_bytes(const model::PlannedBuffer& buffer, const model::Mode
 Result<ModelPlan> plan_model(model::Family family, const load::Checkpoint& checkpoint,
                              std::size_t n_tokenizer_ids, const gpu::Caps& caps, const LoadOptions& options) {
   model::ModelSpec& spec = family.spec;
-  spec.n_valid_ids = static_cast<std::uint32_t>(std::min<std::size_t>(spec.vocab, n_tokenizer_ids));
+  spec.n_valid_ids = static_cast<std::uint32_t>(std::min<std::size_t>(spec.n_valid_ids, n_tokenizer_ids));
   const std::uint64_t binding_limit = std::min(caps.max_binding_bytes, caps.max_buffer_bytes);
   const std::uint32_t most = max_context(spec, options, binding_limit);
   auto context = choose_context(options, spec, most, checkpoint.name, binding_limit);

@@ -46,7 +46,11 @@ Result<void> Session::check_prompt(std::span<const std::uint32_t> prompt) const 
   }
   if (prompt.size() > context_) {
     return fail(ErrorCode::context_full,
-                fmt::format("The prompt has {} tokens, but the context holds {}.", prompt.size(), context_));
+                fmt::format("The prompt has {} tokens, but the context holds {}{}.", prompt.size(), context_,
+                            prompt.size() <= spec_.max_context
+                                ? fmt::format("; --context can ask for up to {}, on the page ?ctx=",
+                                              spec_.max_context)
+                                : ""));
   }
   return {};
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/conv_template.hpp"
 #include "load/gguf_vocab.hpp"
 
 namespace ztvm::engine {
@@ -121,12 +122,15 @@ Result<void> append_ids(const NamedConfig& config, const EndField& field, std::s
                           config.name, dump_json(value).substr(0, k_most_shown), path.back(), n_ids));
 }
 
-Result<std::vector<text::TokenId>> config_stop_ids(std::span<const NamedConfig> configs, std::size_t n_ids) {
+Result<std::vector<text::TokenId>> config_stop_ids(std::span<const NamedConfig> configs, std::size_t n_ids,
+                                                   const text::Tokenizer& tokenizer) {
   std::vector<text::TokenId> ids;
   for (const NamedConfig& config : configs) {
     for (const EndField& field : k_end_fields) {
       if (auto appended = append_ids(config, field, n_ids, ids); !appended) return forward(appended);
     }
+    const std::vector<text::TokenId> strings = stop_string_ids(config.json, tokenizer);
+    ids.insert(ids.end(), strings.begin(), strings.end());
   }
   return ids;
 }
@@ -168,8 +172,13 @@ Result<TextParts> read_text_parts(const TextFiles& files) {
   TextParts parts = {.tokenizer = std::move(*tokenizer), .chat_template = {}, .stop_ids = {}};
   if (auto chosen = choose_template(files, parts); !chosen) return forward(chosen);
   if (auto checked = check_template(parts, k_tokenizer); !checked) return forward(checked);
+  for (const NamedConfig& config : files.configs) {
+    if (!parts.chat_template || !parts.template_problem.empty()) break;
+    parts.template_problem =
+        conv_template_problem(config.json, config.name, *parts.chat_template, parts.tokenizer);
+  }
   const std::size_t n_ids = std::max(files.n_model_ids, parts.tokenizer.vocab_size());
-  auto ends = config_stop_ids(files.configs, n_ids);
+  auto ends = config_stop_ids(files.configs, n_ids, parts.tokenizer);
   if (!ends) return forward(ends);
   parts.stop_ids = text::stop_ids(parts.tokenizer, parts.chat_template, *ends);
   return parts;

@@ -21,7 +21,7 @@ struct TextParts {
   std::optional<text::TemplateKind> chat_template;  // none: the model has none, or one that is not known
   std::vector<std::uint32_t> stop_ids;
   std::string template_problem =
-      {};  // a sentence on a template that is not known; empty: it is, or there is none
+      {};  // a sentence on why chats cannot be written; empty: they can, or there is no template
 };
 
 // Errors: those of the vocabulary's metadata and of the tokenizer.

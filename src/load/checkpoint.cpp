@@ -27,6 +27,11 @@ const DtypeInfo& info(Dtype dtype) {
   return k_infos[static_cast<std::size_t>(dtype)];
 }
 
+std::string type_text(const TensorRecord& tensor) {
+  if (tensor.dtype != Dtype::affine) return std::string(info(tensor.dtype).name);
+  return fmt::format("affine with {} bits in groups of {}", tensor.bits, tensor.group);
+}
+
 std::uint64_t TensorRecord::n_rows() const {
   std::uint64_t rows = 1;
   for (std::size_t i = 0; i + 1 < shape.size(); ++i) rows *= shape[i];

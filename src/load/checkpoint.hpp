@@ -56,6 +56,9 @@ struct TensorRecord {
   std::uint64_t n_bytes() const;  // of all parts
 };
 
+// "Q4_0"; "affine with 4 bits in groups of 64", where the type alone leaves that open.
+std::string type_text(const TensorRecord& tensor);
+
 struct CheckpointFile {
   std::string name;           // inside the model's folder, or the .gguf's own
   std::uint64_t n_bytes = 0;  // that the file has, or that the manifest promises

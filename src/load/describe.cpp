@@ -24,7 +24,7 @@ void describe_metadata(const GgufMetadata& metadata, Out out) {
 }
 
 // "affine 4/64": bits and group where the type leaves them open.
-std::string type_text(const TensorRecord& tensor) {
+std::string short_type(const TensorRecord& tensor) {
   if (tensor.dtype != Dtype::affine) return std::string(info(tensor.dtype).name);
   return fmt::format("affine {}/{}", tensor.bits, tensor.group);
 }
@@ -32,7 +32,7 @@ std::string type_text(const TensorRecord& tensor) {
 void describe_tensors(const Checkpoint& file, Out out) {
   fmt::format_to(out, "\nTensors ({})\n", file.tensors.size());
   for (const TensorRecord& tensor : file.tensors) {
-    fmt::format_to(out, "  {:<32} {:<5} {:<16} {:>10}\n", printable(tensor.name), type_text(tensor),
+    fmt::format_to(out, "  {:<32} {:<5} {:<16} {:>10}\n", printable(tensor.name), short_type(tensor),
                    shape_text(tensor.shape), format_bytes(tensor.n_bytes()));
   }
 }

@@ -98,6 +98,20 @@ Result<void> read_special_ids(const GgufMetadata& metadata, GgufVocabFields& voc
   return {};
 }
 
+// Without the key it is as llama.cpp does, which wrote the format.
+Result<void> read_add_bos(const GgufMetadata& metadata, GgufVocabFields& vocab) {
+  constexpr std::string_view k_key = "tokenizer.ggml.add_bos_token";
+  auto add_bos = metadata.find_bool(k_key);
+  if (!add_bos) return forward(add_bos);
+  const bool is_llama3 = vocab.pre == "llama-bpe" || vocab.pre == "llama3" || vocab.pre == "llama-v3";
+  vocab.add_bos = add_bos->value_or(vocab.model == "llama" || is_llama3);
+  if (!vocab.add_bos || vocab.bos) return {};
+  return broken(metadata, k_key,
+                add_bos->has_value()
+                    ? "the value true, but there is no bos_token_id"
+                    : "no value, which means true for this vocabulary, but there is no bos_token_id");
+}
+
 }  // namespace
 
 Result<GgufVocabFields> read_gguf_vocab(const GgufMetadata& metadata) {
@@ -124,13 +138,7 @@ Result<GgufVocabFields> read_gguf_vocab(const GgufMetadata& metadata) {
   vocab.scores = std::move(*scores);
 
   if (auto ids = read_special_ids(metadata, vocab); !ids) return forward(ids);
-  auto add_bos = metadata.find_bool("tokenizer.ggml.add_bos_token");
-  if (!add_bos) return forward(add_bos);
-  vocab.add_bos =
-      add_bos->value_or(vocab.model == "llama");  // the default of llama.cpp, which wrote the format
-  if (vocab.add_bos && !vocab.bos) {
-    return broken(metadata, "tokenizer.ggml.add_bos_token", "the value true, but there is no bos_token_id");
-  }
+  if (auto taken = read_add_bos(metadata, vocab); !taken) return forward(taken);
   auto add_space_prefix = metadata.find_bool("tokenizer.ggml.add_space_prefix");
   if (!add_space_prefix) return forward(add_space_prefix);
   vocab.add_space_prefix = add_space_prefix->value_or(true);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <optional>
 
 #include "gguf_builder.hpp"
 #include "load/gguf.hpp"
@@ -61,6 +62,23 @@ TEST(GgufVocab, AbsentFieldsHaveDefaults) {
   EXPECT_EQ(vocab->chat_template, "");
 }
 
+TEST(GgufVocab, Llama3BeginsWithBosUnlessItIsSaidNotTo) {
+  const auto adds_bos = [](const char* pre, std::optional<std::uint8_t> add_bos) {
+    GgufBuilder builder = minimal();
+    builder.text("tokenizer.ggml.pre", pre).scalar("tokenizer.ggml.bos_token_id", 4, 0u);
+    if (add_bos) builder.scalar("tokenizer.ggml.add_bos_token", 7, *add_bos);
+    const auto vocab = read(builder);
+    EXPECT_TRUE(vocab) << vocab.error().text;
+    return vocab && vocab->add_bos;
+  };
+  for (const char* pre : {"llama-bpe", "llama3", "llama-v3"}) {
+    EXPECT_TRUE(adds_bos(pre, std::nullopt)) << pre;
+    EXPECT_FALSE(adds_bos(pre, 0)) << pre;
+  }
+  EXPECT_FALSE(adds_bos("smollm", std::nullopt));
+  EXPECT_TRUE(adds_bos("smollm", 1));
+}
+
 TEST(GgufVocab, DamageNamesTheKey) {
   struct Damage {
     std::string_view named;
@@ -78,6 +96,7 @@ TEST(GgufVocab, DamageNamesTheKey) {
       {"\"a \" at rank 0", [](auto& b) { b.strings("tokenizer.ggml.merges", {"a "}); }},
       {"add_bos_token",
        [](auto& b) { b.template scalar<std::uint8_t>("tokenizer.ggml.add_bos_token", 7, 1); }},
+      {"no value, which means true", [](auto& b) { b.text("tokenizer.ggml.pre", "llama-bpe"); }},
       {"chat_template", [](auto& b) { b.scalar("tokenizer.chat_template", 4, 1u); }},
   };
   for (const Damage& damage : damages) {

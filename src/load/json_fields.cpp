@@ -99,4 +99,8 @@ bool is_plain_file_name(std::string_view name) {
   return !has_control_codes(name) && name.find_first_of("/\\:") == std::string_view::npos;
 }
 
+bool is_shard_name(std::string_view name) {
+  return is_plain_file_name(name) && !name.ends_with(".json") && !name.ends_with(".jinja");
+}
+
 }  // namespace ztvm::load

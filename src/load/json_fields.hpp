@@ -27,5 +27,7 @@ std::optional<std::uint64_t> element_count(std::span<const std::uint64_t> shape)
 
 // A file beside the manifest that names it: no path, so that a manifest cannot point outside the folder.
 bool is_plain_file_name(std::string_view name);
+// Such a name of weights: none of a config, a manifest, a tokenizer or a template.
+bool is_shard_name(std::string_view name);
 
 }  // namespace ztvm::load

@@ -104,6 +104,12 @@ const Damage k_mlc_damages[] = {
     {"no records", k_corrupt, {"\"records\""}, mlc([](auto& m) { m.manifest.erase("records"); })},
     {"no tensors", k_corrupt, {"no tensor"}, mlc([](auto& m) { m.manifest["records"] = Json::array(); })},
     {"shard is a path", k_corrupt, {"../params"}, mlc([](auto& m) { m.shard(0)["dataPath"] = "../params"; })},
+    {"shard is the tokenizer", k_corrupt, {"\"tokenizer.json\"", "name of weights"}, mlc([](auto& m) {
+       m.shard(0)["dataPath"] = "tokenizer.json";
+     })},
+    {"md5 is no text", k_corrupt, {"params_shard_0.bin", "\"md5sum\""}, mlc([](auto& m) {
+       m.shard(0)["md5sum"] = 5;
+     })},
     {"shard twice", k_corrupt, {"params_shard_1.bin", "twice"}, mlc([](auto& m) {
        m.shard(0)["dataPath"] = "params_shard_1.bin";
      })},

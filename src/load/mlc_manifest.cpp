@@ -79,9 +79,10 @@ Result<CheckpointFile> read_shard(const Json& shard, std::string_view file) {
   const std::string what = fmt::format("A shard of {}", file);
   auto path = get_string(shard, "dataPath", what);
   if (!path) return forward(path);
-  if (!is_plain_file_name(*path)) {
-    return fail(ErrorCode::corrupt_file,
-                fmt::format("{} names a shard {}, expected a plain file name.", file, in_quotes(*path)));
+  if (!is_shard_name(*path)) {
+    return fail(
+        ErrorCode::corrupt_file,
+        fmt::format("{} names a shard {}, expected a plain file name of weights.", file, in_quotes(*path)));
   }
   const std::string named = fmt::format("Shard {} of {}", in_quotes(*path), file);
   auto n_bytes = get_length(shard, "nbytes", named);
@@ -93,8 +94,10 @@ Result<CheckpointFile> read_shard(const Json& shard, std::string_view file) {
                 fmt::format("{} has the format {}, supported is raw-shard.", named, in_quotes(*format)));
   }
   CheckpointFile result = {.name = std::move(*path), .n_bytes = *n_bytes, .md5 = {}};
-  if (const auto md5 = shard.find("md5sum"); md5 != shard.end() && md5->is_string()) {
-    result.md5 = md5->get<std::string>();
+  if (shard.contains("md5sum")) {
+    auto md5 = get_string(shard, "md5sum", named);
+    if (!md5) return forward(md5);
+    result.md5 = std::move(*md5);
   }
   return result;
 }

@@ -166,7 +166,7 @@ Result<SafetensorsIndex> parse_safetensors_index(std::string_view text, std::str
   if (!map) return forward(map);
   std::map<std::string, std::uint32_t> files;
   for (const auto& [name, value] : (*map)->items()) {
-    if (!value.is_string() || !is_plain_file_name(value.get_ref<const std::string&>())) {
+    if (!value.is_string() || !is_shard_name(value.get_ref<const std::string&>())) {
       return fail(ErrorCode::corrupt_file,
                   fmt::format("{} maps tensor {} to {}, expected a plain file name.", file, in_quotes(name),
                               value.is_string() ? in_quotes(value.get_ref<const std::string&>())

@@ -6,10 +6,12 @@
 #include <cmath>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "base/bfloat.hpp"
 #include "base/half.hpp"
 #include "base/in_quotes.hpp"
+#include "load/small_scales.hpp"
 #include "load/transform.hpp"
 
 namespace ztvm::load {
@@ -171,18 +173,11 @@ std::size_t refused_part(const UploadStep& step, const RowSource& row) {
   return are_halves(row.biases, row.bias_dtype) ? 1 : 2;
 }
 
-// "lm_head.biases" for part 2 of "lm_head.weight": the name that MLX's files give a part.
-std::string name_of(const UploadStep& step, std::size_t part) {
-  constexpr std::string_view k_weight = "weight";
-  if (step.sources.size() < 3 || part == 0 || !step.tensor.ends_with(k_weight)) return step.tensor;
-  return step.tensor.substr(0, step.tensor.size() - k_weight.size()) + (part == 1 ? "scales" : "biases");
-}
-
 // The sentence on a row that convert_row() refuses.
 std::string not_finite(const UploadStep& step, std::uint64_t row, std::size_t part,
                        std::span<const CheckpointFile> files) {
   const std::string in_file =
-      fmt::format("Tensor {} in {}", in_quotes(name_of(step, part)), files[step.sources[part].file].name);
+      fmt::format("Tensor {} in {}", in_quotes(part_name(step, part)), files[step.sources[part].file].name);
   if (step.flatten) return fmt::format("{} has a value that is infinite or not a number.", in_file);
   if (is_plain(step.dtype)) {
     return fmt::format("{} has a value in row {} that is infinite or not a number.", in_file, row);
@@ -191,6 +186,12 @@ std::string not_finite(const UploadStep& step, std::uint64_t row, std::size_t pa
 }
 
 }  // namespace
+
+std::string part_name(const UploadStep& step, std::size_t part) {
+  constexpr std::string_view k_weight = "weight";
+  if (step.sources.size() < 3 || part == 0 || !step.tensor.ends_with(k_weight)) return step.tensor;
+  return step.tensor.substr(0, step.tensor.size() - k_weight.size()) + (part == 1 ? "scales" : "biases");
+}
 
 std::uint64_t UploadStep::n_bytes() const {
   std::uint64_t n_bytes = 0;
@@ -226,6 +227,9 @@ Result<void> apply(const UploadStep& step, std::span<const Bytes> sources,
   check(sources.size() == step.sources.size(), "each source of the step has its bytes");
   for (std::size_t i = 0; i < sources.size(); ++i) {
     check(sources[i].size() == step.sources[i].range.n_bytes, "the bytes are those of the step");
+  }
+  if (auto small = small_scale_problem(step, sources, files)) {
+    return fail(ErrorCode::unsupported, std::move(*small));
   }
   const auto words_bytes = narrow<std::size_t>(step.layout.words_bytes_per_row());
   const auto scales_bytes = narrow<std::size_t>(step.layout.scales_bytes_per_row());

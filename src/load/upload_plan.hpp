@@ -70,6 +70,9 @@ struct UploadStep {
   std::uint64_t n_bytes() const;  // of all sources
 };
 
+// "lm_head.biases" for part 2 of "lm_head.weight": the name that MLX's files give a part.
+std::string part_name(const UploadStep& step, std::size_t part);
+
 inline constexpr std::uint64_t k_piece_bytes = 4ull << 20;
 
 // Cuts the requests into steps of at most `piece_bytes` of words (or one row, or one head) with the scales and
@@ -82,7 +85,7 @@ Result<std::vector<UploadStep>> plan_uploads(std::span<const UploadRequest> requ
 
 // Converts the bytes of `step.sources`, one span for each. `out` is reused: its words go to step.words, its
 // scales to step.scales. `files` are the checkpoint's, for errors: corrupt_file, naming tensor and row, for a
-// scale or a number that is not finite.
+// scale or a number that is not finite; unsupported for scales that are too small (load/small_scales.hpp).
 Result<void> apply(const UploadStep& step, std::span<const Bytes> sources,
                    std::span<const CheckpointFile> files, QuantisedRows& out);
 

@@ -9,9 +9,7 @@
 namespace ztvm::model {
 
 // Refuses a checkpoint with a tensor that `steps` do not read: a layer beyond the last, a shared expert, a bias. Left
-// over without harm are those that the family calls unused, and the head of a tied model if it has the form of the
-// embedding and is not quantised: transformers saves such copies and does not read them, but converters that quantise
-// drop them, so that a quantised head means that the model is not tied. Error: unsupported, naming tensor and file.
+// over without harm are those that the family calls unused. Error: unsupported, naming tensor and file.
 Result<void> check_all_used(const load::Checkpoint& checkpoint, std::span<const load::UploadStep> steps,
                             const Family& family);
 

@@ -14,7 +14,6 @@ class Leftover : public testing::Test {
     checkpoint_.files = {{.name = "x.bin"}};
     family_.spec = {.architecture = "llama", .tied_head = true, .layers = std::vector<LayerSpec>(2)};
     family_.names.embedding.sources = {{.tensor = "embed.weight"}};
-    family_.names.tied_head = "lm_head.weight";
     family_.unused = k_unused;
     add("embed.weight");
     steps_.push_back({.tensor = "embed.weight"});
@@ -48,21 +47,6 @@ TEST_F(Leftover, WhatTheFamilyDoesNotUseStays) {
 TEST_F(Leftover, ATypeThatNoKernelReadsIsNamedToo) {
   checkpoint_.skipped = {{.name = "layers.2.weight", .type = "I8"}};
   EXPECT_NE(refusal().find("\"layers.2.weight\""), std::string::npos);
-}
-
-TEST_F(Leftover, ATiedModelMayHaveACopyOfItsEmbedding) {
-  add("lm_head.weight");
-  EXPECT_EQ(refusal(), "");
-  family_.spec.tied_head = false;
-  EXPECT_NE(refusal(), "");
-  family_.spec.tied_head = true;
-  checkpoint_.tensors.back().dtype = load::Dtype::bf16;
-  EXPECT_EQ(refusal(),
-            "Tensor \"lm_head.weight\" in x.bin is a head of its own, but the config says that the embedding "
-            "is the "
-            "head.");
-  for (load::TensorRecord& tensor : checkpoint_.tensors) tensor.dtype = load::Dtype::mlc_q4;
-  EXPECT_NE(refusal(), "");
 }
 
 }  // namespace

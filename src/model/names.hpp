@@ -52,8 +52,7 @@ struct WeightNames {
   MatrixSpec embedding;
   std::vector<LayerNames> layers;
   std::string final_norm;
-  MatrixSpec head;        // no sources: tied to the embedding
-  std::string tied_head;  // a tensor that may be a copy of the embedding then; "" for none
+  MatrixSpec head;  // no sources: tied to the embedding
 };
 
 }  // namespace ztvm::model

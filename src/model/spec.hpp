@@ -55,7 +55,7 @@ struct ModelSpec {
   std::string architecture;       // "llama"
   std::uint32_t dim = 0;          // width of the residual stream
   std::uint32_t vocab = 0;        // rows of the embedding and of the head
-  std::uint32_t n_valid_ids = 0;  // rows that the tokenizer knows; the rest is never chosen
+  std::uint32_t n_valid_ids = 0;  // rows that may be chosen: tokenizer and config know them
   std::uint32_t max_context = 0;  // positions the model was trained for
   float rms_eps = 0.0f;
   double rope_theta = 0.0;

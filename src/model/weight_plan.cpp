@@ -161,8 +161,8 @@ Result<std::uint32_t> WeightPlan::Builder::pair_halves(const MatrixSpec& spec,
     if (segment.kind == first.kind) continue;
     return fail(ErrorCode::unsupported,
                 fmt::format("Tensor {} is {}, but {} is {}; gate and up need one type, in {}.",
-                            in_quotes(segment.tensor->name), load::info(segment.tensor->dtype).name,
-                            in_quotes(first.tensor->name), load::info(first.tensor->dtype).name,
+                            in_quotes(segment.tensor->name), load::type_text(*segment.tensor),
+                            in_quotes(first.tensor->name), load::type_text(*first.tensor),
                             checkpoint_.file_of(*segment.tensor)));
   }
   check(rows % 2 == 0, "gate and up have as many rows");
@@ -192,8 +192,8 @@ Result<void> WeightPlan::Builder::plan_parts(const MatrixSpec& spec, std::uint32
           ErrorCode::unsupported,
           fmt::format(
               "Tensor \"{}\" is {}, but \"{}\" is {}; matrix \"{}\" needs one type within {} rows, in {}.",
-              run.tensor->name, load::info(run.tensor->dtype).name, segments[i - 1].tensor->name,
-              load::info(segments[i - 1].tensor->dtype).name, spec.label, spec.unit_rows,
+              run.tensor->name, load::type_text(*run.tensor), segments[i - 1].tensor->name,
+              load::type_text(*segments[i - 1].tensor), spec.label, spec.unit_rows,
               checkpoint_.file_of(*run.tensor)));
     }
     std::uint32_t end = first;

@@ -128,6 +128,25 @@ TEST_F(WeightPlanTest, GateAndUpAreSplitTogether) {
             "Tensor \"half\" is F16, but \"gate\" is F32; gate and up need one type, in x.bin.");
 }
 
+TEST_F(WeightPlanTest, TwoKindsOfAffineAreToldByTheirBits) {
+  for (const auto& [name, bits] : {std::pair("gate", 4u), {"up", 8u}}) {
+    add(name, {2, k_dim}, load::Dtype::affine);
+    checkpoint_.tensors.back().bits = bits;
+    checkpoint_.tensors.back().group = 32;
+  }
+  MatrixSpec spec = {.label = "experts",
+                     .dim = k_dim,
+                     .sources = {{.tensor = "gate", .rows = 2}, {.tensor = "up", .rows = 2}},
+                     .gate_and_up = true};
+  const std::string types =
+      "Tensor \"up\" is affine with 8 bits in groups of 32, but \"gate\" is affine with 4 bits in groups of "
+      "32; ";
+  EXPECT_EQ(refusal(spec), types + "gate and up need one type, in x.bin.");
+  spec.gate_and_up = false;
+  spec.unit_rows = 4;
+  EXPECT_EQ(refusal(spec), types + "matrix \"experts\" needs one type within 4 rows, in x.bin.");
+}
+
 TEST_F(WeightPlanTest, UnitsOfExpertsStayTogether) {
   add("gate", {3, 2, k_dim});
   add("up", {3, 2, k_dim});

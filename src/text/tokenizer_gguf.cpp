@@ -13,6 +13,7 @@ namespace ztvm::text {
 namespace {
 
 // Values of tokenizer.ggml.token_type.
+constexpr std::int32_t k_type_unknown = 2;
 constexpr std::int32_t k_type_control = 3;
 constexpr std::int32_t k_type_user_defined = 4;
 
@@ -62,9 +63,9 @@ std::vector<AddedToken> collect_added_tokens(const GgufVocab& gguf) {
   std::vector<AddedToken> tokens;
   for (std::size_t id = 0; id < gguf.token_types.size(); ++id) {
     const std::int32_t type = gguf.token_types[id];
-    if ((type != k_type_control && type != k_type_user_defined) || gguf.tokens[id].empty()) continue;
-    tokens.push_back(
-        {.id = static_cast<TokenId>(id), .content = gguf.tokens[id], .is_special = type == k_type_control});
+    const bool is_special = type == k_type_control || type == k_type_unknown;
+    if ((!is_special && type != k_type_user_defined) || gguf.tokens[id].empty()) continue;
+    tokens.push_back({.id = static_cast<TokenId>(id), .content = gguf.tokens[id], .is_special = is_special});
   }
   // GGUF has no place for rstrip, which the markers of Phi-3 have (all but <|endoftext|>, and </s>).
   const bool is_phi3 =

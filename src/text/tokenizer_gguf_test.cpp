@@ -84,6 +84,18 @@ TEST(GgufMetaspace, EncodesTheGoldenTextsFromScores) {
   expect_golden(*tokenizer, "llama2");
 }
 
+// Type 2, as converters write it: llama.cpp and transformers find its text as they find that of control tokens.
+TEST(GgufMetaspace, TheUnknownTokenIsItsTextsToken) {
+  GgufVocab gguf = gguf_of("llama2", "llama", "default");
+  gguf.unk_id = 0;
+  gguf.token_types[0] = 2;
+  const Result<Tokenizer> tokenizer = Tokenizer::from_gguf(gguf);
+  ASSERT_TRUE(tokenizer) << tokenizer.error().text;
+  EXPECT_EQ(tokenizer->encode("<unk>", AddedTokens::on), Ids{0});
+  EXPECT_GT(tokenizer->encode("<unk>", AddedTokens::off).size(), 1u);
+  EXPECT_EQ(tokenizer->decode(Ids{0}, true).value(), "");
+}
+
 // A vocabulary of the letters a and b that is right in every way.
 GgufVocab small_gguf() {
   return {.model = "gpt2",

@@ -77,6 +77,11 @@ TEST(TokenizerJson, SaysWhereItIsNoJson) {
 TEST(TokenizerJson, RefusesComponentsItDoesNotKnow) {
   EXPECT_EQ(refused([](Json& j) { j["model"]["type"] = "Unigram"; }),
             "The model of tokenizer.json is of type \"Unigram\", expected \"BPE\".");
+  EXPECT_EQ(refused([](Json& j) {
+              j["model"]["type"] = "Unigram";
+              j["model"]["vocab"] = {{"a", 0.0}, {"b", -1.0}, {"c"}};
+            }),
+            "tokenizer.json: The model is of type \"Unigram\", expected \"BPE\".");
   EXPECT_EQ(refused([](Json& j) { j["model"]["dropout"] = 0.1; }),
             "The model of tokenizer.json has dropout 0.1, which this engine does not support.");
   EXPECT_EQ(refused([](Json& j) { j["normalizer"] = {{"type", "Lowercase"}}; }),

@@ -37,6 +37,7 @@ class Collector : public JsonBuilder {
                               value, k_max_token_id));
   }
   bool string(std::string& value) override {
+    if (depth() == 2 && top_key_ == "model" && model_key_ == "type") model_type_ = value;
     if (!is_inside()) return JsonBuilder::string(value);
     if (is_in("vocab")) return refuse_value();
     if (is_in_pair_) {
@@ -99,6 +100,9 @@ class Collector : public JsonBuilder {
   }
 
   bool refuse_value() {
+    if (is_in("vocab") && !model_type_.empty() && model_type_ != "BPE") {
+      return refuse(fmt::format("The model is of type {}, expected \"BPE\".", in_quotes(model_type_)));
+    }
     if (is_in("vocab")) {
       return refuse(fmt::format("model.vocab gives the token {} no integer as its id.", in_quotes(token_)));
     }
@@ -114,6 +118,7 @@ class Collector : public JsonBuilder {
   VocabJson& result_;
   std::string top_key_;
   std::string model_key_;
+  std::string model_type_;
   std::string token_;
   std::vector<std::string> pair_;
   bool is_in_pair_ = false;

@@ -62,6 +62,17 @@ function breakOff(request, response, nSent) {
   return true;
 }
 
+/** As a server that tells no version of its files. */
+function answerWithoutVersion(bytes) {
+  answerWith((request, response) => {
+    const [, start, end] = /(\d+)-(\d*)/.exec(request.headers.range);
+    const part = bytes.subarray(Number(start), end ? Number(end) + 1 : bytes.length);
+    const range = `bytes ${start}-${Number(start) + part.length - 1}/${bytes.length}`;
+    response.writeHead(206, { 'Content-Range': range, 'Content-Length': part.length }).end(part);
+    return true;
+  });
+}
+
 /** The kinds of files stored for the test's file: "data", "log", "part". */
 function kindsOf(result) {
   const mine = result.files.filter((name) => name.startsWith(`file-${nFiles}.`));
@@ -129,6 +140,26 @@ test('a partial download of another version of the file is thrown away', async (
   writeFileSync(join(folder, `file-${nFiles}.gguf`), other);
   const result = await open();
   assert.deepEqual(result.hashes, [sha256(other)]);
+});
+
+test('what an earlier visit has of a file without a version is thrown away', async () => {
+  answerWithoutVersion(content);
+  await open({ reads: [[0, 10]], finish: false });
+  const other = Buffer.concat([Buffer.from('GGUF'), randomBytes(content.length - 4)]);
+  answerWithoutVersion(other);
+  const result = await open();
+  assert.deepEqual(result.hashes, [sha256(other)]);
+});
+
+test('a piece that rotted in a file without a version is not replaced by another file\'s', async () => {
+  answerWithoutVersion(content);
+  await open();
+  const broken = await open({ fault: 'rotten-piece' });
+  assert.equal(broken.error?.code, 'corrupt_file');
+  assert.match(broken.error.text, /tells no version; load it again/);
+  const again = await open();
+  assert.deepEqual(again.hashes, [wholeHash]);
+  assert.equal(again.fromStorage, false);
 });
 
 test('a server without ranges still gives the right bytes', async () => {

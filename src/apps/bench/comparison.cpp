@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <system_error>
+
 namespace ztvm::app {
 namespace {
 
@@ -96,6 +99,20 @@ Result<Comparison> compare(const CompareOptions& options,
   }
   comparison.figures = compared_figures(ours, comparison.peers);
   return comparison;
+}
+
+Result<void> check_named_peers(const Comparison& comparison, const std::vector<std::string>& wanted) {
+  for (const std::string& name : wanted) {
+    std::error_code error;
+    if (std::filesystem::is_directory(name, error)) continue;
+    const auto named = find_peers({name});
+    if (!named) return std::unexpected(named.error());
+    for (const PeerFigures& peer : comparison.peers) {
+      if (peer.problem.empty() || peer.command != named->front()) continue;
+      return fail(ErrorCode::not_found, fmt::format("Peer \"{}\" was not measured: {}", name, peer.problem));
+    }
+  }
+  return {};
 }
 
 }  // namespace ztvm::app

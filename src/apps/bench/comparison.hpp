@@ -52,4 +52,8 @@ Result<Comparison> compare(const CompareOptions& options,
 std::vector<ComparedFigure> compared_figures(const bench::BenchFigures& ours,
                                              std::span<const PeerFigures> peers);
 
+// Of peers that a folder holds, any may be missing on this machine; one that is named itself was meant. Errors: not_found,
+// naming the first such peer that was not measured in every round, and why. `wanted` as for find_peers().
+Result<void> check_named_peers(const Comparison& comparison, const std::vector<std::string>& wanted);
+
 }  // namespace ztvm::app

@@ -72,6 +72,11 @@ TEST(Comparison, TakesTurnsAndGoesOnWithoutAPeerThatFails) {
   EXPECT_TRUE(comparison->peers[1].problem.starts_with("round 1: ")) << comparison->peers[1].problem;
   EXPECT_EQ(comparison->peers[2].problem, "no device");
   EXPECT_DOUBLE_EQ(comparison->figures[1].ratio(0).value(), 4.0);
+  EXPECT_TRUE(check_named_peers(*comparison, {good}));
+  const auto named = check_named_peers(*comparison, {good, absent});
+  ASSERT_FALSE(named);
+  EXPECT_NE(named.error().text.find("was not measured: no device"), std::string::npos) << named.error().text;
+  EXPECT_FALSE(check_named_peers(*comparison, {bad}));
 }
 
 }  // namespace

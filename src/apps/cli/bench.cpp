@@ -67,6 +67,21 @@ Result<LoadedModel> open(BenchCommand command) {
                                 : open_random(command);
 }
 
+// One with the context that the measurement takes. Where nobody asked for one, the default may be too small.
+Result<LoadedModel> open_with_room(BenchCommand command) {
+  {
+    auto model = open(command);
+    if (!model) return model;
+    const auto plan = model->engine->memory_plan();
+    check(plan.has_value(), "a model that is open has its plan of memory");
+    auto wider = wider_context(command.bench, command.model.context, *plan);
+    if (!wider) return forward(wider);
+    if (*wider == 0) return model;
+    command.model.context = *wider;
+  }
+  return open(std::move(command));
+}
+
 struct Profile {
   std::vector<engine::KernelTime> prefill;
   std::vector<engine::KernelTime> decode;  // at the last depth
@@ -75,7 +90,7 @@ struct Profile {
 // On a device of its own, because timestamps slow some drivers.
 Result<Profile> profile(BenchCommand command) {
   command.model.timestamps = true;
-  auto model = open(command);
+  auto model = open_with_room(command);
   if (!model) return forward(model);
   auto prefill = model->engine->profile_pass(command.bench.prompt_tokens, 0);
   if (!prefill) return forward(prefill);
@@ -86,7 +101,7 @@ Result<Profile> profile(BenchCommand command) {
 
 // Opens the model anew, so that nothing of ours is on the device while a peer runs.
 Result<bench::BenchFigures> measure_once(const BenchCommand& command) {
-  auto model = open(command);
+  auto model = open_with_room(command);
   if (!model) return forward(model);
   auto figures = measure(meter(*model), *model->engine, command.bench);
   if (!figures) return figures;
@@ -177,6 +192,7 @@ Result<void> measure_and_report(const BenchCommand& command) {
   if (all.comparison) print_comparison(*all.comparison);
   // Now, lest a profile that fails takes the figures along, and again with it.
   auto written = write_files(command, all);
+  if (written && all.comparison) written = check_named_peers(*all.comparison, command.peers);
   if (!written || !command.profile) return written;
   auto times = profile(command);
   if (!times) return forward(times);
@@ -223,7 +239,8 @@ void add_bench_command(CLI::App& program, Action& action) {
   std::vector<std::string> aliases(engine::true_shape_aliases().begin(), engine::true_shape_aliases().end());
   random->check(CLI::IsMember(aliases));
   command.add_option("--layers", options->n_layers, "With --random: only so many layers")
-      ->check(whole_number(1, 1024));
+      ->check(whole_number(1, 1024))
+      ->needs(random);
   command
       .add_option("--prompt-tokens", options->bench.prompt_tokens, "Tokens of the prefill that is measured")
       ->check(whole_number(1, 1u << 20));
@@ -247,7 +264,7 @@ void add_bench_command(CLI::App& program, Action& action) {
   add_kv_option(command, options->model.kv);
   command.callback([options, &action] {
     if (options->model.model.empty() && options->random.empty()) fail_usage("bench needs MODEL or --random.");
-    auto depths = parse_ids(options->depths_text);
+    auto depths = parse_ids(options->depths_text, "depth");
     if (!depths) fail_usage("--depth: " + depths.error().text);
     options->bench.depths = std::move(*depths);
     action = [options] { return bench(*options); };

@@ -124,7 +124,7 @@ void add_backend_options(CLI::App& command, ModelOptions& options) {
   add_kv_option(command, options.kv);
 }
 
-Result<std::vector<std::uint32_t>> parse_ids(std::string_view text) {
+Result<std::vector<std::uint32_t>> parse_ids(std::string_view text, std::string_view what) {
   std::vector<std::uint32_t> ids;
   for (std::string_view rest = text;;) {
     const std::size_t n_chars = std::min(rest.find(','), rest.size());
@@ -132,7 +132,7 @@ Result<std::vector<std::uint32_t>> parse_ids(std::string_view text) {
     const auto id = parse_decimal<std::uint32_t>(item);
     if (!id) {
       return fail(ErrorCode::invalid_argument,
-                  fmt::format("\"{}\" is no token id, expected decimal numbers with commas between.", item));
+                  fmt::format("\"{}\" is no {}, expected decimal numbers with commas between.", item, what));
     }
     ids.push_back(*id);
     if (n_chars == rest.size()) return ids;

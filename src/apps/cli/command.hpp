@@ -50,7 +50,8 @@ void add_backend_options(CLI::App& command, ModelOptions& options);
 
 // "gpu" or "reference". Errors: invalid_argument.
 Result<engine::Backend> parse_backend(std::string_view name);
-// Reads "1,2,3". Errors: invalid_argument for anything but decimal numbers below 2^32 with single commas between.
-Result<std::vector<std::uint32_t>> parse_ids(std::string_view text);
+// Reads "1,2,3", each `what` ("token id"). Errors: invalid_argument for anything but decimal numbers below 2^32 with
+// single commas between.
+Result<std::vector<std::uint32_t>> parse_ids(std::string_view text, std::string_view what = "token id");
 
 }  // namespace ztvm::app

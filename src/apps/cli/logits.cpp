@@ -69,11 +69,13 @@ void add_logits_command(CLI::App& program, Action& action) {
   command.add_option("--out", options->out, "File for the logits, [vocab]")->required();
   command.add_option("--hidden", options->hidden,
                      "Folder for the residual stream, [n_tokens, dim]: layer_00.bin is the embedding");
+  add_context_option(command, options->model.context);
   add_backend_options(command, options->model);
   command.callback([options, &action] {
     auto ids = parse_ids(options->ids_text);
     if (!ids) fail_usage("--ids: " + ids.error().text);
     options->ids = std::move(*ids);
+    if (options->model.context == 0) options->model.context = narrow<std::uint32_t>(options->ids.size());
     action = [options] { return logits(*options); };
   });
 }

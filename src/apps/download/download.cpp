@@ -1,8 +1,11 @@
 #include "apps/download/download.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <system_error>
 #include <utility>
 
@@ -39,6 +42,13 @@ Result<void> check_all_known(const fs::path& folder, const FolderRecord& record)
                           (folder / names->front()).string(), record.repo));
 }
 
+// Before anything is asked of the network.
+Result<void> check_writable(const fs::path& folder) {
+  if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return {};
+  return fail(ErrorCode::io, fmt::format("Cannot write into folder \"{}\": {}.", folder.string(),
+                                         std::generic_category().message(errno)));
+}
+
 End end_of(FetchEnd end) { return end == FetchEnd::complete ? End::complete : End::interrupted; }
 
 }  // namespace
@@ -63,6 +73,7 @@ Result<DownloadSummary> download_repo(const DownloadRequest& request, const Down
   const bool is_proof = *record && !(*record)->repo.empty();
   FolderRecord known = is_proof ? std::move(**record) : FolderRecord{};
   if (holds_all(request.folder, known, request.file)) return summary_of(known, End::was_there);
+  if (auto writable = check_writable(request.folder); !writable) return forward(writable);
   Downloader downloader(request, options, std::move(known));
   auto end = downloader.run();
   if (!end) return forward(end);
@@ -84,6 +95,14 @@ Result<DownloadSummary> repair_folder(const fs::path& folder, const std::vector<
                           .repo = (*record)->repo,
                           .folder = folder,
                           .is_repair = true};
+  if (request.hub.empty()) {
+    return fail(
+        ErrorCode::corrupt_file,
+        fmt::format("\"{}\" has an empty field \"hub\", expected http://HOST or https://HOST; --mirror "
+                    "can name one.",
+                    record_path(folder).string()));
+  }
+  if (auto writable = check_writable(folder); !writable) return forward(writable);
   std::vector<std::string> wrong = names;
   const auto is_recorded = [&](const std::string& name) { return (*record)->find(name) != nullptr; };
   if (!(*record)->complete || !std::ranges::all_of(names, is_recorded)) {

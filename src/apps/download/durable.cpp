@@ -19,6 +19,13 @@ std::unexpected<Error> fail_io(const char* what, const std::filesystem::path& pa
                                          std::generic_category().message(errno)));
 }
 
+// The same of a file that is no use as it is.
+std::unexpected<Error> fail_without(const std::string& path, const char* what) {
+  auto failed = fail_io(what, path);
+  ::unlink(path.c_str());
+  return failed;
+}
+
 // `write_some(bytes, n_before)` returns what write(2) does.
 template <typename F>
 bool write_all(Bytes bytes, F write_some) {
@@ -58,8 +65,8 @@ Result<void> replace_file(const std::filesystem::path& path, std::string_view te
   const int fd = ::open(other.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (fd < 0) return fail_io("write", other);
   const bool written = write_fully(fd, as_bytes(text)) && ::fsync(fd) == 0;
-  if (::close(fd) != 0 || !written) return fail_io("write", other);
-  if (::rename(other.c_str(), path.c_str()) != 0) return fail_io("rename", other);
+  if (::close(fd) != 0 || !written) return fail_without(other, "write");
+  if (::rename(other.c_str(), path.c_str()) != 0) return fail_without(other, "rename");
   sync_folder(path.parent_path());
   return {};
 }

@@ -45,6 +45,59 @@ TEST_F(FetchResumeTest, AsksOnlyForWhatIsMissing) {
   EXPECT_EQ(std::ranges::count(server.ranges(), "0-999"), 0);
 }
 
+// Pieces of two runs, which nothing tells apart: of servers without ETag and Last-Modified.
+TEST_F(FetchResumeTest, BeginsAnewWithoutAVersion) {
+  {
+    auto part = PartFile::create(path(), {.n_bytes = content_.size()}, 1000);
+    ASSERT_TRUE(part && part->write(0, as_bytes(content_)) && part->finish_piece(0) && part->finish_piece(5));
+  }
+  const HttpTestServer server([&](const HttpAsk& ask) { return reply_range(ask, other_, ""); });
+  EXPECT_EQ(fetch(server), "");
+  expect_content(other_);
+}
+
+TEST_F(FetchResumeTest, WithoutAVersionOneAnswerBringsAll) {
+  const HttpTestServer server([&](const HttpAsk& ask) {
+    if (ask.number != 1) return reply_range(ask, ask.number == 0 ? content_ : other_, "");
+    HttpReply cut = test::reply_whole(content_, "");
+    cut.bytes.resize(cut.bytes.size() - 3000);
+    return cut;
+  });
+  EXPECT_EQ(fetch(server), "");
+  expect_content(other_);
+  EXPECT_EQ(server.ranges(), std::vector<std::string>({"0-999", "", ""}));
+}
+
+TEST_F(FetchResumeTest, WithoutAVersionNothingIsKeptForTheNextRun) {
+  const HttpTestServer server([&](const HttpAsk& ask) {
+    HttpReply reply = reply_range(ask, content_, "");
+    if (!ask.range.empty()) return reply;
+    reply.bytes.resize(reply.bytes.size() - 3000);
+    reply.stalls = true;
+    return reply;
+  });
+  options_.interrupted = [&] {
+    return server.asks().size() > 1 && std::filesystem::exists(path().string() + ".part");
+  };
+  EXPECT_EQ(fetch(server), "interrupted");
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
+TEST_F(FetchResumeTest, AHashStandsInForAVersion) {
+  const auto good = folder_.write("good", content_);
+  const HttpTestServer server([&](const HttpAsk& ask) { return reply_range(ask, content_, ""); });
+  EXPECT_EQ(fetch(server, {.md5 = hash_file(good, {})->md5}), "");
+  expect_content(content_);
+  EXPECT_EQ(server.asks().size(), 11u);
+}
+
+TEST_F(FetchResumeTest, BeginsAnewWhenTheVersionIsLost) {
+  fetch_some(content_, 5);
+  const HttpTestServer server([&](const HttpAsk& ask) { return reply_range(ask, other_, ""); });
+  EXPECT_EQ(fetch(server), "");
+  expect_content(other_);
+}
+
 TEST_F(FetchResumeTest, KeepsThePieceLengthOfThePart) {
   fetch_some(content_, 5);
   options_.piece_bytes = 777;

@@ -32,7 +32,7 @@ class Fetcher {
   ~Fetcher() {
     client_.reset();  // its callbacks use the flights
     stopping_ = true;
-    for (const auto& job : jobs_) job->fetch.drop_unsized();
+    for (const auto& job : jobs_) job->fetch.drop_single();
   }
 
   Result<FetchEnd> run() {

@@ -47,6 +47,7 @@ Result<void> FileFetch::begin() {
   const bool is_other_content =
       !wanted_.sha256.empty() && !remote.sha256.empty() && wanted_.sha256 != remote.sha256;
   if (is_other_length || is_other_content || remote.n_bytes > wanted_.max_bytes) return {};
+  if (!has_version(remote)) return {};
   adopt_part(std::move(**part));
   n_furthest_ = n_bytes_done();
   return {};
@@ -67,10 +68,10 @@ std::uint64_t FileFetch::piece_length(std::size_t piece) const {
 
 std::optional<FileFetch::Ask> FileFetch::next_ask() {
   if (whole_) return std::nullopt;
-  const bool alone = !part_ || !confirmed_ || one_at_a_time_;
+  const bool alone = !part_ || !confirmed_ || one_at_a_time_ || is_single_;
   if (alone && n_asked_ > 0) return std::nullopt;
   Ask ask{.round = round_};
-  if (!part_ || is_unsized_) {
+  if (!part_ || is_single_) {
     if (!without_range_) ask.range = HttpRange{.first = 0, .last = piece_bytes_ - 1};
   } else {
     const auto free = std::ranges::find_if(pieces_, [&](const Piece& piece) {
@@ -104,8 +105,8 @@ bool FileFetch::take_body(Ask& ask, Bytes bytes) {
 // The ask has brought every byte from where it began to `until`.
 void FileFetch::mark_done(Ask& ask, std::uint64_t until) {
   const std::uint64_t from = std::exchange(ask.cursor, until);
-  if (is_unsized_) {
-    n_unsized_done_ = until;
+  if (is_single_) {
+    n_single_done_ = until;
     return;
   }
   for (std::size_t i = from / part_->piece_bytes(); i < pieces_.size() && part_->piece_begin(i) < until;
@@ -132,8 +133,8 @@ void FileFetch::begin_anew() {
   PartFile::discard(path_);
   pieces_.clear();
   confirmed_ = false;
-  is_unsized_ = false;
-  n_unsized_done_ = 0;
+  is_single_ = false;
+  n_single_done_ = 0;
   n_furthest_ = 0;  // of this beginning; there are few
   whole_ = false;
   ++round_;
@@ -170,7 +171,7 @@ FileFetch::Outcome FileFetch::end_ask(Ask& ask, const HttpEnd& end) {
     return with_progress(
         retry_with(fmt::format("{} ends at byte {}, expected {}", wanted_.url, ask.cursor, ask.end)));
   }
-  whole_ = is_unsized_ || std::ranges::all_of(pieces_, [this](const Piece& piece) {
+  whole_ = is_single_ || std::ranges::all_of(pieces_, [this](const Piece& piece) {
              return piece.n_done == piece_length(static_cast<std::size_t>(&piece - pieces_.data()));
            });
   return with_progress({});
@@ -265,19 +266,20 @@ Result<void> FileFetch::commit() {
   return committed;
 }
 
-void FileFetch::drop_unsized() {
-  if (part_ && is_unsized_) begin_anew();
+void FileFetch::drop_single() {
+  if (part_ && is_single_) begin_anew();
 }
 
 std::uint64_t FileFetch::n_bytes_done() const {
-  std::uint64_t n_done = n_unsized_done_;
+  std::uint64_t n_done = n_single_done_;
   for (const Piece& piece : pieces_) n_done += piece.n_done;
   return n_done;
 }
 
 std::optional<std::uint64_t> FileFetch::n_bytes() const {
   if (wanted_.n_bytes) return wanted_.n_bytes;
-  if (part_ && !is_unsized_) return part_->remote().n_bytes;
+  if (part_ && !is_single_) return part_->remote().n_bytes;
+  if (part_ && n_single_bytes_ > 0) return n_single_bytes_;
   return std::nullopt;
 }
 

@@ -5,6 +5,7 @@
 // The first ask is for one piece, and its answer tells length and version; then several connections may fetch pieces.
 // A server that ignores ranges is read from the start, by one connection. Each answer is held against the version that the
 // part file is bound to; when the remote file changed, the part is dropped and the file begun anew, twice at most.
+// Without any version or hash nothing would tell pieces of two files apart: then one answer must bring all of it.
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -92,8 +93,8 @@ class FileFetch {
   bool has_published_hash() const { return !part_->remote().sha256.empty() || !wanted_.md5.empty(); }
   Result<void> commit();
 
-  // Removes a part that no later run could go on from: one of a file whose length is not known.
-  void drop_unsized();
+  // Removes a part that no later run could go on from: one of a file whose length or version is not known.
+  void drop_single();
 
   std::uint64_t n_bytes_done() const;
   // The length, once it is known.
@@ -109,6 +110,7 @@ class FileFetch {
   bool admit(Ask& ask, std::optional<std::uint64_t> n_bytes, const HttpHead& head);
   bool admit_range(Ask& ask, const HttpHead& head);
   bool admit_whole(Ask& ask, const HttpHead& head);
+  bool has_version(const RemoteFile& remote) const;
   bool start_part(Ask& ask, const RemoteFile& remote);
   void adopt_part(PartFile part);
   void mark_done(Ask& ask, std::uint64_t until);
@@ -125,14 +127,15 @@ class FileFetch {
   std::uint64_t piece_bytes_;
   std::optional<PartFile> part_;
   std::vector<Piece> pieces_;
-  std::uint64_t n_unsized_done_ = 0;
-  std::uint64_t n_furthest_ = 0;  // the most bytes that counted as progress
+  std::uint64_t n_single_done_ = 0;
+  std::uint64_t n_single_bytes_ = 0;  // 0: not known
+  std::uint64_t n_furthest_ = 0;      // the most bytes that counted as progress
   std::uint32_t round_ = 0;
   std::uint32_t n_asked_ = 0;   // asks that have not ended, of all rounds
   bool confirmed_ = false;      // an answer of this run has told the version that the part is bound to
   bool one_at_a_time_ = false;  // the server ignored a range
-  bool without_range_ = false;  // the server refused a range from byte 0 on, as of an empty file
-  bool is_unsized_ = false;
+  bool without_range_ = false;  // the server refused a range from byte 0 on, or one answer must bring all
+  bool is_single_ = false;      // one answer must bring all: the server tells no length, or no version
   bool whole_ = false;
 };
 

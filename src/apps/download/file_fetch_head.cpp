@@ -43,7 +43,7 @@ bool FileFetch::admit_range(Ask& ask, const HttpHead& head) {
 }
 
 bool FileFetch::admit_whole(Ask& ask, const HttpHead& head) {
-  if (ask.range) one_at_a_time_ = true;
+  one_at_a_time_ = true;
   if (n_asked_ > 1) return ask.stop(Problem::alone, {});  // it is asked again when the others have ended
   if (!admit(ask, head.n_body_bytes, head)) return false;
   ask.whole = true;
@@ -79,21 +79,33 @@ bool FileFetch::admit(Ask& ask, std::optional<std::uint64_t> n_bytes, const Http
     Error other = other_contents(path_, wanted_.url);
     return ask.stop(Problem::fatal, std::move(other.text), other.code);
   }
-  is_unsized_ = !n_bytes;
   const bool is_bound = part_ && part_->piece_bytes() > 0;
-  if (is_unsized_ || !is_bound) return start_part(ask, remote);
-  confirmed_ = part_->remote() == remote;
-  if (confirmed_) return true;
-  return ask.stop(Problem::anew, fmt::format("{} changed while it was downloaded", wanted_.url));
+  if (is_bound && n_bytes) {
+    confirmed_ = part_->remote() == remote;
+    if (confirmed_) return true;
+    return ask.stop(Problem::anew, fmt::format("{} changed while it was downloaded", wanted_.url));
+  }
+  is_single_ = !n_bytes || !has_version(remote);
+  if (is_single_ && head.status == 206 && ask.range->last + 1 < *n_bytes) {
+    without_range_ = true;
+    return ask.stop(Problem::alone, {});
+  }
+  return start_part(ask, remote);
+}
+
+// Something tells this version of the file from another: now, or when it is whole.
+bool FileFetch::has_version(const RemoteFile& remote) const {
+  return !remote.tag.empty() || !remote.sha256.empty() || !wanted_.sha256.empty() || !wanted_.md5.empty();
 }
 
 bool FileFetch::start_part(Ask& ask, const RemoteFile& remote) {
-  auto part = is_unsized_ ? PartFile::create_unsized(path_) : PartFile::create(path_, remote, piece_bytes_);
+  auto part = is_single_ ? PartFile::create_unsized(path_) : PartFile::create(path_, remote, piece_bytes_);
   if (!part) return ask.stop(Problem::fatal, part.error().text);
   adopt_part(std::move(*part));
   whole_ = false;  // of an empty file, only when its answer ends
   confirmed_ = true;
-  n_unsized_done_ = 0;
+  n_single_done_ = 0;
+  n_single_bytes_ = remote.n_bytes;
   if (!pieces_.empty()) pieces_[ask.piece].is_asked = true;
   return true;
 }

@@ -55,6 +55,12 @@ TEST_F(PartFileTest, ReplacesAFileWithoutGoingThroughLinks) {
   EXPECT_EQ(test::read_all(target), "mine");
 }
 
+TEST_F(PartFileTest, LeavesNothingOfAFileThatItCannotReplace) {
+  std::filesystem::create_directories(path_ / "in the way");
+  EXPECT_FALSE(replace_file(path_, "new"));
+  EXPECT_FALSE(std::filesystem::exists(path_.string() + ".new"));
+}
+
 TEST_F(PartFileTest, RemembersFinishedPieces) {
   make({2, 0});
   EXPECT_EQ(journal(), "{\"bytes\":2500,\"piece_bytes\":1000,\"tag\":\"\\\"a\\\"\",\"sha256\":\"\"}\n2\n0\n");

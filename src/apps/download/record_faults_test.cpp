@@ -1,5 +1,7 @@
 // Records that say too little or the wrong thing, and loads that find a file other than it should be.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "apps/download/background_record.hpp"
 #include "apps/download/download.hpp"
@@ -53,6 +55,35 @@ class RecordFaultsTest : public testing::Test {
   std::vector<std::string> warnings_;
   const BackgroundRecord::Warn warn_ = [this](const std::string& sentence) { warnings_.push_back(sentence); };
 };
+
+TEST_F(RecordFaultsTest, ARecordWithoutAHubCannotRepair) {
+  change_record([](FolderRecord& record) { record.hub.clear(); });
+  EXPECT_EQ(repair({"tokenizer.json"}),
+            path_of(".zerotvm.json") +
+                " has an empty field \"hub\", expected http://HOST or https://HOST; --mirror can name one.");
+}
+
+TEST_F(RecordFaultsTest, AShardThatIsNoFileIsToldAsWhatItIs) {
+  std::filesystem::remove(folder() / "params_shard_1.bin");
+  ASSERT_EQ(::mkfifo((folder() / "params_shard_1.bin").c_str(), 0600), 0);
+  EXPECT_EQ(faults(), (std::vector<std::string>{"params_shard_1.bin: " + path_of("params_shard_1.bin") +
+                                                " is a FIFO, expected a file."}));
+}
+
+// As another user, since root may write anywhere.
+TEST_F(RecordFaultsTest, AFolderThatCannotBeWrittenToIsToldBeforeTheNetwork) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  std::filesystem::remove(folder() / "tokenizer.json");
+  std::filesystem::permissions(temp_.path(), std::filesystem::perms(0755));
+  std::filesystem::permissions(folder(), std::filesystem::perms(0755));
+  const std::size_t n_asks = hub_.asks().size();
+  ASSERT_EQ(::seteuid(65534), 0);
+  const auto again = download();
+  ASSERT_EQ(::seteuid(0), 0);
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().text, "Cannot write into folder \"" + folder().string() + "\": Permission denied.");
+  EXPECT_EQ(hub_.asks().size(), n_asks);
+}
 
 TEST_F(RecordFaultsTest, ARecordThatNamesNothingIsNoProof) {
   change_record([](FolderRecord& record) { record.files.clear(); });

@@ -10,6 +10,7 @@
 #include "base/bytes.hpp"
 #include "base/in_quotes.hpp"
 #include "base/json.hpp"
+#include "load/json_fields.hpp"
 
 namespace ztvm::app {
 namespace {
@@ -38,6 +39,12 @@ Result<void> add_shard(ShardList& list, std::set<std::string>& names, ShardFile 
     return fail(ErrorCode::corrupt_file,
                 fmt::format("{} names the file {}, expected a plain name without folders.", manifest,
                             in_quotes(shard.name)));
+  }
+  if (!load::is_shard_name(shard.name)) {
+    return fail(
+        ErrorCode::corrupt_file,
+        fmt::format("{} names the file {} as weights, expected none of a config, a tokenizer or a manifest.",
+                    manifest, in_quotes(shard.name)));
   }
   if (!names.insert(shard.name).second) {
     return fail(ErrorCode::corrupt_file,

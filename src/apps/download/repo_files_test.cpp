@@ -52,6 +52,14 @@ TEST(RepoFiles, RefusesWrongMlcManifests) {
             "the manifest names the file \"a\\x1b\", expected a plain name without folders.");
   EXPECT_EQ(error_of(R"({"records":[{"dataPath":"a","nbytes":5},{"dataPath":"a","nbytes":5}]})"),
             "the manifest names the file \"a\" twice.");
+  for (const char* name :
+       {"tokenizer.json", "mlc-chat-config.json", "ndarray-cache.json", "chat_template.jinja"}) {
+    EXPECT_EQ(
+        error_of(fmt::format(R"({{"records":[{{"dataPath":"{}","nbytes":5}}]}})", name)),
+        fmt::format("the manifest names the file \"{}\" as weights, expected none of a config, a tokenizer "
+                    "or a manifest.",
+                    name));
+  }
   for (const char* n_bytes : {"-1", "1.5", "\"5\"", "9223372036854775808", "1e3"}) {
     EXPECT_NE(
         error_of(fmt::format(R"({{"records":[{{"dataPath":"a","nbytes":{}}}]}})", n_bytes)).find("no length"),
@@ -81,9 +89,9 @@ TEST(RepoFiles, ReadsIndexes) {
 }
 
 TEST(RepoFiles, RefusesWrongIndexes) {
-  for (const char* text :
-       {"{}", "[]", R"({"weight_map":{}})", R"({"weight_map":[]})", R"({"weight_map":{"x":1}})",
-        R"({"weight_map":{"x":"../a"}})", R"({"weight_map":{"x":"a/b"}})"}) {
+  for (const char* text : {"{}", "[]", R"({"weight_map":{}})", R"({"weight_map":[]})",
+                           R"({"weight_map":{"x":1}})", R"({"weight_map":{"x":"../a"}})",
+                           R"({"weight_map":{"x":"a/b"}})", R"({"weight_map":{"x":"config.json"}})"}) {
     EXPECT_FALSE(read_index_shards(text, "m")) << text;
   }
 }

@@ -12,6 +12,7 @@
 #include "apps/download/content_hash.hpp"
 #include "apps/download/durable.hpp"
 #include "apps/download/folder_files.hpp"
+#include "apps/file_source.hpp"
 #include "load/sniff.hpp"
 
 namespace ztvm::app {
@@ -22,7 +23,11 @@ namespace fs = std::filesystem;
 // The fault of one file, empty when it is right. `file` gets length and sha256.
 Result<std::string> fault_of(const fs::path& folder, const ExpectedFile& expected, RecordedFile& file,
                              const HashProgress& progress) {
-  if (!has_file(folder, expected.file.name)) return "It is missing.";
+  if (!has_file(folder, expected.file.name)) {
+    const auto opened = FileSource::open(folder / expected.file.name);
+    const bool is_other = !opened && opened.error().code == ErrorCode::invalid_argument;
+    return is_other ? opened.error().text : "It is missing.";
+  }
   std::error_code error;
   const std::uint64_t n_bytes = fs::file_size(folder / expected.file.name, error);
   if (!error && expected.file.n_bytes && n_bytes != *expected.file.n_bytes) {

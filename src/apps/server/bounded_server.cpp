@@ -78,6 +78,14 @@ class HeadStream : public httplib::Stream {
     return n_sent;
   }
 
+  // Takes what still comes, for a while: a connection that is closed with bytes unread takes its answer back.
+  void drain(milliseconds limit) {
+    ::shutdown(socket_, SHUT_WR);
+    n_bytes_left_ = 0;
+    until_ = Clock::now() + limit;
+    while (fill()) begin_ = end_;
+  }
+
   void get_remote_ip_and_port(std::string& ip, int& port) const override {
     sockaddr_storage address = {};
     socklen_t n_bytes = sizeof(address);
@@ -118,6 +126,10 @@ class HeadStream : public httplib::Stream {
 
 }  // namespace
 
+bool is_bodiless(const httplib::Request& request) {
+  return request.method == "GET" || request.method == "HEAD";
+}
+
 bool BoundedServer::process_and_close_socket(socket_t socket) {
   const milliseconds write_limit(1000 * write_timeout_sec_ + write_timeout_usec_ / 1000);
   HeadStream stream(socket, bounds_, write_limit);
@@ -126,8 +138,14 @@ bool BoundedServer::process_and_close_socket(socket_t socket) {
   for (std::size_t n_left = keep_alive_max_count_; n_left > 0 && svr_sock_ != INVALID_SOCKET && !is_closed;
        --n_left) {
     if (!stream.begin_head(std::chrono::seconds(keep_alive_timeout_sec_))) break;
-    is_fine = process_request(stream, n_left == 1, is_closed, nullptr);
-    if (!is_fine) break;
+    // What follows a request of another kind is its body, not the next request.
+    bool is_last = false;
+    is_fine = process_request(stream, n_left == 1, is_closed, [&is_last](httplib::Request& request) {
+      is_last = !is_bodiless(request);
+      if (is_last) request.set_header("Connection", "close");
+    });
+    if (is_last) stream.drain(milliseconds(200));
+    if (!is_fine || is_last) break;
   }
   ::shutdown(socket, SHUT_RDWR);
   ::close(socket);

@@ -13,6 +13,9 @@ struct HeadBounds {
   std::size_t n_bytes = 16 * 1024;  // request line and all headers
 };
 
+// GET and HEAD; this server waits for the body of no other.
+bool is_bodiless(const httplib::Request& request);
+
 class BoundedServer : public httplib::Server {
  public:
   explicit BoundedServer(HeadBounds bounds) : bounds_(bounds) {}

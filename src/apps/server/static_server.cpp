@@ -114,6 +114,15 @@ StaticServer::StaticServer(ServerOptions options)
                               {"Content-Security-Policy", k_content_policy},
                               {"Referrer-Policy", "no-referrer"},
                               {"X-Content-Type-Options", "nosniff"}});
+  // Before a body is waited for, which a request without a length may send until it ends the connection.
+  http_->set_pre_routing_handler([](const httplib::Request& request, httplib::Response& response) {
+    using Answer = httplib::Server::HandlerResponse;
+    if (is_bodiless(request)) return Answer::Unhandled;
+    response.status = 405;
+    response.set_header("Allow", "GET, HEAD");
+    response.set_content("Only GET and HEAD are answered.\n", "text/plain; charset=utf-8");
+    return Answer::Handled;
+  });
   http_->Get(".*", [this](const httplib::Request& request, httplib::Response& response) {
     answer(request, response);
   });

@@ -258,6 +258,19 @@ TEST_F(StaticServerTest, EndsAHeadThatIsTooLong) {
   }
 }
 
+TEST_F(StaticServerTest, WaitsForNoBody) {
+  for (const std::string method : {"POST", "PUT", "PATCH", "DELETE", "OPTIONS"}) {
+    const RawConnection connection(server_->url());
+    const auto begin = std::chrono::steady_clock::now();
+    connection.send(method + " /engine.wasm HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    const std::string answer = connection.receive_all();
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(700)) << method;
+    EXPECT_TRUE(answer.starts_with("HTTP/1.1 405 ")) << answer;
+    EXPECT_NE(answer.find("Allow: GET, HEAD"), std::string::npos) << answer;
+    EXPECT_EQ(answer.find("200 OK"), std::string::npos) << answer;  // a body is no request
+  }
+}
+
 TEST_F(StaticServerTest, AnswersRequestsThatComeAtOnce) {
   const RawConnection connection(server_->url());
   connection.send("GET /engine.wasm HTTP/1.1\r\nHost: a\r\n\r\nGET /nothing HTTP/1.1\r\nHost: a\r\n\r\n");

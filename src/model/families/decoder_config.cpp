@@ -14,14 +14,24 @@ namespace {
 
 constexpr std::uint32_t k_max_context = 1u << 24;
 
-// A context that a config leaves open (MLC writes -1) is the smallest that all families have.
+// The smallest that is told. One that a config leaves open (MLC writes -1) is the smallest that all families have.
 std::uint32_t read_max_context(ConfigReader& config) {
-  const Json* window = config.find({"context_window_size"});
-  const bool open = window != nullptr && window->is_number_integer() && *window == -1;
-  if (config.find({"max_position_embeddings"}) != nullptr || open) {
-    return config.integer_or({"max_position_embeddings"}, 4096, 1, k_max_context);
+  constexpr std::string_view k_window = "context_window_size";
+  constexpr std::string_view k_positions = "max_position_embeddings";
+  std::uint32_t context = UINT32_MAX;
+  bool is_open = false;
+  for (const Json* value : config.find_all(k_window)) {
+    if (*value == -1) {
+      is_open = true;
+    } else {
+      context = std::min(context, config.checked(k_window, *value, 1, k_max_context));
+    }
   }
-  return config.integer({"context_window_size", "max_position_embeddings"}, 1, k_max_context);
+  if (config.find({k_positions}) != nullptr) {
+    return std::min(context, config.integer({k_positions}, 1, k_max_context));
+  }
+  if (context != UINT32_MAX) return context;
+  return is_open ? 4096 : config.integer({k_window, k_positions}, 1, k_max_context);
 }
 
 // Whether a layer of the list attends within a window only.
@@ -149,7 +159,8 @@ DecoderConfig read_decoder_config(ConfigReader& config, const DecoderDefaults& d
   ModelSpec& spec = out.spec;
   spec.dim = config.integer({"hidden_size"}, 32, 65536);
   spec.vocab = config.integer({"vocab_size"}, 1, 1u << 24);
-  spec.n_valid_ids = spec.vocab;
+  // MLC's; more than there are rows is no limit.
+  spec.n_valid_ids = std::min(spec.vocab, config.integer_or({"active_vocab_size"}, spec.vocab, 1, 1u << 24));
   spec.max_context = std::min(read_max_context(config), read_window(config, defaults));
   spec.rms_eps = static_cast<float>(config.number_or({"rms_norm_eps"}, defaults.rms_eps, 0.0, 1.0));
   spec.rope_theta = read_rope_theta(config, defaults);
@@ -187,6 +198,7 @@ DecoderConfig read_decoder_config(ConfigReader& config, const DecoderDefaults& d
   config.require_value("attention_bias", false);
   config.require_value("mlp_bias", false);
   config.require_value("tensor_parallel_shards", 1);
+  config.require_value("pipeline_parallel_stages", 1);
   return out;
 }
 

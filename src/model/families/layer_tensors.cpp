@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace ztvm::model {
 namespace {
 
@@ -93,17 +95,18 @@ AttentionNames LayerTensors::attention(std::string_view norm, std::string_view g
   return names;
 }
 
-void name_ends(WeightNames& names, const ModelSpec& spec, std::string embedding, std::string final_norm,
-               std::string head) {
+void name_ends(WeightNames& names, ModelSpec& spec, const load::Checkpoint& checkpoint, std::string embedding,
+               std::string final_norm, std::string head) {
+  const auto is_skipped = [&] {
+    return std::ranges::find(checkpoint.skipped, head, &load::SkippedTensor::name) !=
+           checkpoint.skipped.end();
+  };
+  spec.tied_head = spec.tied_head && checkpoint.find(head) == nullptr && !is_skipped();
   names.embedding = {
       .label = "embedding", .dim = spec.dim, .sources = {rows_of(std::move(embedding), spec.vocab)}};
   names.final_norm = std::move(final_norm);
   names.head = {.label = "head", .dim = spec.dim, .sources = {}};
-  if (spec.tied_head) {
-    names.tied_head = std::move(head);
-  } else {
-    names.head.sources.push_back(rows_of(std::move(head), spec.vocab));
-  }
+  if (!spec.tied_head) names.head.sources.push_back(rows_of(std::move(head), spec.vocab));
 }
 
 }  // namespace ztvm::model

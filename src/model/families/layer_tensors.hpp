@@ -43,8 +43,9 @@ class LayerTensors {
   std::uint32_t index_ = 0;
 };
 
-// The embedding, and the head unless it is tied, as whole tensors.
-void name_ends(WeightNames& names, const ModelSpec& spec, std::string embedding, std::string final_norm,
-               std::string head);
+// The embedding, and the head unless it is tied, as whole tensors. A head that is stored is used whatever the config
+// says of ties: where it is a copy of the embedding the answer is the same, else transformers does not tie it either.
+void name_ends(WeightNames& names, ModelSpec& spec, const load::Checkpoint& checkpoint, std::string embedding,
+               std::string final_norm, std::string head);
 
 }  // namespace ztvm::model

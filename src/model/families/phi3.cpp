@@ -26,9 +26,11 @@ Result<Family> phi3_from_config(ConfigReader& config, const load::Checkpoint& ch
     family.names.layers.push_back({.mixer = std::move(attention), .ffn = layer.mlp(read.ffn_dim, spec.dim)});
   }
   if (mlc_names) {
-    name_ends(family.names, spec, "transformer.embd.weight", "transformer.norm.weight", "lm_head.weight");
+    name_ends(family.names, spec, checkpoint, "transformer.embd.weight", "transformer.norm.weight",
+              "lm_head.weight");
   } else {
-    name_ends(family.names, spec, "model.embed_tokens.weight", "model.norm.weight", "lm_head.weight");
+    name_ends(family.names, spec, checkpoint, "model.embed_tokens.weight", "model.norm.weight",
+              "lm_head.weight");
   }
   return family;
 }

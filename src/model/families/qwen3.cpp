@@ -23,7 +23,8 @@ Result<Family> read(ConfigReader& config, const load::Checkpoint& checkpoint, st
         {.mixer = layer.attention("input_layernorm.weight", "self_attn", "o_proj", read.attention, spec.dim),
          .ffn = layer.mlp(read.ffn_dim, spec.dim)});
   }
-  name_ends(family.names, spec, "model.embed_tokens.weight", "model.norm.weight", "lm_head.weight");
+  name_ends(family.names, spec, checkpoint, "model.embed_tokens.weight", "model.norm.weight",
+            "lm_head.weight");
   return family;
 }
 

@@ -177,8 +177,8 @@ Result<Family> qwen3_5_from_config(ConfigReader& config, const load::Checkpoint&
       names.ffn = layer.mlp(read.ffn_dim, spec.dim);
     }
   }
-  name_ends(family.names, spec, prefix + "model.embed_tokens.weight", prefix + "model.norm.weight",
-            prefix + "lm_head.weight");
+  name_ends(family.names, spec, checkpoint, prefix + "model.embed_tokens.weight",
+            prefix + "model.norm.weight", prefix + "lm_head.weight");
   return family;
 }
 

@@ -56,6 +56,12 @@ std::vector<const Json*> field_objects(const Json& config) {
 }  // namespace
 
 Result<Family> family_from_gguf(const load::GgufMetadata& metadata, const load::Checkpoint& file) {
+  auto type = metadata.find_string("general.type");
+  if (!type) return forward(type);
+  if (type->value_or("model") != "model") {
+    return fail(ErrorCode::unsupported, fmt::format("{} has {} in key \"general.type\", expected \"model\".",
+                                                    file.name, in_quotes(**type)));
+  }
   auto architecture = metadata.get_string("general.architecture");
   if (!architecture) return forward(architecture);
   for (const GgufFamily& family : k_gguf_families) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -24,8 +25,10 @@ std::string error_of_config(std::string_view model_type) {
   return family ? std::string("none") : family.error().text;
 }
 
-std::string error_of_gguf(const std::string& architecture) {
+std::string error_of_gguf(
+    const std::string& architecture, const std::function<void(test::GgufBuilder&)>& change = [](auto&) {}) {
   test::GgufBuilder builder;
+  change(builder);
   builder.text("general.architecture", architecture);
   const std::string bytes = builder.file();
   const auto parsed = load::parse_gguf(as_bytes(bytes), "x.gguf", bytes.size());
@@ -42,6 +45,14 @@ TEST(Registry, ShowsUnknownNamesAsTerminalsCan) {
   EXPECT_NE(error_of_gguf(std::string(k_evil)).find("has architecture " + std::string(k_shown)),
             std::string::npos)
       << error_of_gguf(std::string(k_evil));
+}
+
+TEST(Registry, AnAdapterOrAProjectorIsNoModel) {
+  const auto error_of_type = [](const char* type) {
+    return error_of_gguf("llama", [&](test::GgufBuilder& builder) { builder.text("general.type", type); });
+  };
+  EXPECT_EQ(error_of_type("adapter"), "x.gguf has \"adapter\" in key \"general.type\", expected \"model\".");
+  EXPECT_EQ(error_of_type("model").find("general.type"), std::string::npos);
 }
 
 TEST(Registry, ShowsNamesInPart) {
