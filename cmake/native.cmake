@@ -22,6 +22,7 @@ file(READ ${PROJECT_SOURCE_DIR}/web/known_models.json known_models_json)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/known_models.cpp.in ${CMAKE_BINARY_DIR}/generated/known_models.cpp @ONLY)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/known_models.json)
 add_library(ztvm_apps STATIC ${app_sources} ${CMAKE_BINARY_DIR}/generated/known_models.cpp)
+compile_by_folder(ztvm_apps)
 target_link_libraries(ztvm_apps PUBLIC ztvm_native CURL::libcurl OpenSSL::Crypto Threads::Threads cpp-httplib)
 target_precompile_headers(ztvm_apps PRIVATE src/base/precompiled.hpp)
 # As Debian builds libcpp-httplib: these change the layout of its classes.

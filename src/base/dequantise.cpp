@@ -8,8 +8,6 @@
 namespace ztvm {
 namespace {
 
-constexpr std::size_t k_groups_per_super_block = k_quant_super_block / k_quant_group;
-
 // value = d * q + m.
 struct Scale {
   float d = 0.0f;

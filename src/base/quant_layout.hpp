@@ -39,6 +39,7 @@ std::string_view to_string(QuantKind kind);
 inline constexpr std::uint32_t k_quant_group = 32;
 // Weights that share d in q4_k, q5_k and q6_k; the dim of such a matrix is a multiple of it.
 inline constexpr std::uint32_t k_quant_super_block = 256;
+inline constexpr std::size_t k_groups_per_super_block = k_quant_super_block / k_quant_group;
 inline constexpr std::uint32_t k_super_block_scale_bytes = 20;
 
 struct QuantLayout {

@@ -9,7 +9,6 @@
 namespace ztvm {
 namespace {
 
-constexpr std::size_t k_groups_per_super_block = k_quant_super_block / k_quant_group;
 constexpr std::size_t k_sub_block = 16;  // weights that share a sub-scale of q6_k
 
 template <typename T>

@@ -71,7 +71,7 @@ void load_halves(Dtype dtype, Bytes numbers, std::size_t first, std::span<std::u
   for (std::uint16_t& half : halves) half = bfloat_to_half(half);
 }
 
-void store_scale(MutableBytes scales, std::size_t group, std::uint16_t d, std::uint16_t m) {
+void store_affine(MutableBytes scales, std::size_t group, std::uint16_t d, std::uint16_t m) {
   const std::uint32_t word = d | (static_cast<std::uint32_t>(m) << 16);
   std::memcpy(scales.data() + group * 4, &word, sizeof(word));
 }
@@ -86,7 +86,7 @@ bool convert_mlc_q4(const RowSource& source, MutableBytes words, MutableBytes sc
     const auto s = load_as<std::uint16_t>(source.scales, group * 2);
     const std::uint16_t m = eight_times(s);
     if (!is_finite_half(m)) return false;
-    store_scale(scales, group, s ^ 0x8000u, m);
+    store_affine(scales, group, s ^ 0x8000u, m);
     const std::size_t at = group * k_group_bytes;
     convert_nibbles(source.words.data() + at, 0xFFFFFFFFu, words.data() + at);
   }
@@ -106,7 +106,7 @@ bool convert_affine(const RowSource& source, MutableBytes words, MutableBytes sc
     load_halves(source.bias_dtype, source.biases, first, std::span(m).first(n));
     for (std::size_t i = 0; i < n; ++i) {
       if (!is_finite_half(d[i]) || !is_finite_half(m[i])) return false;
-      for (std::size_t r = 0; r < repeats; ++r) store_scale(scales, (first + i) * repeats + r, d[i], m[i]);
+      for (std::size_t r = 0; r < repeats; ++r) store_affine(scales, (first + i) * repeats + r, d[i], m[i]);
     }
   }
   return true;

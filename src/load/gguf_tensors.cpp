@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t k_max_tensors = 65536;
 constexpr std::uint64_t k_max_name_bytes = 64;
-constexpr std::uint32_t k_max_dims = 4;
+constexpr std::uint32_t k_max_gguf_dims = 4;
 constexpr std::uint64_t k_min_entry_bytes = 8 + 1 + 4 + 8 + 4 + 8;  // name, one dimension, type, offset
 
 struct GgmlType {
@@ -78,8 +78,8 @@ std::string read_name(GgufCursor& cursor, std::uint64_t index) {
 
 void read_shape(GgufCursor& cursor, TensorRecord& tensor) {
   const auto n_dims = cursor.read<std::uint32_t>();
-  if (cursor.ok() && (n_dims == 0 || n_dims > k_max_dims)) {
-    fail_tensor(cursor, tensor, fmt::format("{} dimensions, expected 1 to {}", n_dims, k_max_dims));
+  if (cursor.ok() && (n_dims == 0 || n_dims > k_max_gguf_dims)) {
+    fail_tensor(cursor, tensor, fmt::format("{} dimensions, expected 1 to {}", n_dims, k_max_gguf_dims));
   }
   for (std::uint32_t i = 0; i < n_dims && cursor.ok(); ++i) {
     tensor.shape.insert(tensor.shape.begin(),

@@ -21,7 +21,7 @@ struct SafetensorsType {
   std::uint32_t bits;  // an element
   RawType type = RawType::other;
 };
-constexpr std::array k_types = {
+constexpr std::array k_safetensors_types = {
     SafetensorsType{"F32", 32, RawType::f32},
     SafetensorsType{"F16", 16, RawType::f16},
     SafetensorsType{"BF16", 16, RawType::bf16},
@@ -84,8 +84,8 @@ Result<RawTensor> read_entry(const std::string& name, const Json& entry, const D
     return fail(ErrorCode::corrupt_file, fmt::format("{} has a tensor without a name.", area.file));
   auto type_name = get_string(entry, "dtype", what);
   if (!type_name) return forward(type_name);
-  const auto type = std::ranges::find(k_types, *type_name, &SafetensorsType::name);
-  if (type == k_types.end()) {
+  const auto type = std::ranges::find(k_safetensors_types, *type_name, &SafetensorsType::name);
+  if (type == k_safetensors_types.end()) {
     return fail(
         ErrorCode::corrupt_file,
         fmt::format("{} has the dtype {}, which safetensors does not define.", what, in_quotes(*type_name)));

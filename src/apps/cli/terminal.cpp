@@ -14,11 +14,11 @@ namespace ztvm::app {
 namespace {
 
 // A signal handler can reach nothing but a global.
-volatile std::sig_atomic_t interrupted = 0;
+volatile std::sig_atomic_t interrupt_seen = 0;
 
 void on_interrupt(int) {
-  if (interrupted != 0) ::_exit(130);
-  interrupted = 1;
+  if (interrupt_seen != 0) ::_exit(130);
+  interrupt_seen = 1;
 }
 
 }  // namespace
@@ -31,8 +31,8 @@ void catch_interrupts() {
 }
 
 bool take_interrupt() {
-  const bool was = interrupted != 0;
-  interrupted = 0;
+  const bool was = interrupt_seen != 0;
+  interrupt_seen = 0;
   return was;
 }
 

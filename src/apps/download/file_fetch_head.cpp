@@ -9,8 +9,11 @@
 #include "base/in_quotes.hpp"
 
 namespace ztvm::app {
+namespace {
 
 using Problem = FileFetch::Ask::Problem;
+
+}  // namespace
 
 bool FileFetch::take_head(Ask& ask, const HttpHead& head) {
   if (ask.round != round_) return false;

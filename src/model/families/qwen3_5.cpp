@@ -11,7 +11,7 @@ namespace ztvm::model {
 namespace {
 
 // The vision tower, and the layer that guesses a token more.
-constexpr std::string_view k_unused[] = {"vision_tower", "visual", "mtp", "rotary_emb.inv_freq"};
+constexpr std::string_view k_unused_parts[] = {"vision_tower", "visual", "mtp", "rotary_emb.inv_freq"};
 
 DeltaNetSpec read_delta_net(ConfigReader& config) {
   DeltaNetSpec spec;
@@ -153,7 +153,7 @@ Result<Family> qwen3_5_from_config(ConfigReader& config, const load::Checkpoint&
       "belongs to weights in transformers' own form of Qwen3.5, expected MLC's or MLX's conversion.");
   if (auto status = config.status(); !status) return forward(status);
 
-  Family family = {.spec = std::move(read.spec), .names = {}, .unused = k_unused};
+  Family family = {.spec = std::move(read.spec), .names = {}, .unused = k_unused_parts};
   ModelSpec& spec = family.spec;
   spec.architecture = is_moe ? "qwen3_5_moe" : "qwen3_5";
   const std::string prefix(find_prefix(checkpoint));
