@@ -11,12 +11,14 @@
 namespace ztvm::load {
 
 const DtypeInfo& info(Dtype dtype) {
-  static constexpr std::array<DtypeInfo, 11> k_infos = {{
+  static constexpr std::array<DtypeInfo, 13> k_infos = {{
       {.name = "F32", .block_elements = 1, .block_bytes = 4},
       {.name = "F16", .block_elements = 1, .block_bytes = 2},
       {.name = "BF16", .block_elements = 1, .block_bytes = 2},
       {.name = "Q4_0", .block_elements = 32, .block_bytes = 18},
       {.name = "Q4_1", .block_elements = 32, .block_bytes = 20},
+      {.name = "Q5_0", .block_elements = 32, .block_bytes = 22},
+      {.name = "Q5_1", .block_elements = 32, .block_bytes = 24},
       {.name = "Q8_0", .block_elements = 32, .block_bytes = 34},
       {.name = "Q4_K", .block_elements = 256, .block_bytes = 144},
       {.name = "Q5_K", .block_elements = 256, .block_bytes = 176},

@@ -13,6 +13,8 @@ constexpr std::size_t k_groups_per_super_block = k_quant_super_block / k_quant_g
 // Bytes of each block in the file.
 constexpr std::size_t k_q4_0_bytes = 18;
 constexpr std::size_t k_q4_1_bytes = 20;
+constexpr std::size_t k_q5_0_bytes = 22;
+constexpr std::size_t k_q5_1_bytes = 24;
 constexpr std::size_t k_q8_0_bytes = 34;
 constexpr std::size_t k_q4_k_bytes = 144;
 constexpr std::size_t k_q5_k_bytes = 176;
@@ -61,6 +63,16 @@ std::uint32_t nibble_of(Bytes nibbles, std::size_t group, std::size_t i) {
   return (byte_at(nibbles, group / 2 * k_quant_group + i) >> (group % 2 * 4)) & 15u;
 }
 
+// The end of a Q5_0 or Q5_1 block: a word of fifth bits, then the nibbles of elements i and 16 + i. As levels of 8 bits.
+void convert_five_bits(Bytes quants, std::byte* levels) {
+  const auto fifth_bits = load_as<std::uint32_t>(quants, 0);
+  for (std::size_t i = 0; i < k_quant_group; ++i) {
+    const std::uint32_t pair = byte_at(quants, 4 + i % 16);
+    const std::uint32_t low = i < 16 ? pair & 15u : pair >> 4;
+    levels[i] = static_cast<std::byte>(low | ((fifth_bits >> i & 1u) << 4));
+  }
+}
+
 }  // namespace
 
 bool convert_q4_0(Bytes source, MutableBytes words, MutableBytes scales) {
@@ -83,6 +95,30 @@ bool convert_q4_1(Bytes source, MutableBytes words, MutableBytes scales) {
     if (!is_finite_half(d) || !is_finite_half(m)) return false;
     store_scale(scales, group, d, m);
     std::memcpy(words.data() + group * 16, block.data() + 4, 16);
+  }
+  return true;
+}
+
+bool convert_q5_0(Bytes source, MutableBytes words, MutableBytes scales) {
+  for (std::size_t group = 0; group * k_q5_0_bytes < source.size(); ++group) {
+    const Bytes block = source.subspan(group * k_q5_0_bytes, k_q5_0_bytes);
+    const auto d = load_as<std::uint16_t>(block, 0);
+    const std::uint16_t m = float_to_half(-16.0f * half_to_float(d));
+    if (!is_finite_half(m)) return false;
+    store_scale(scales, group, d, m);
+    convert_five_bits(block.subspan(2), words.data() + group * k_quant_group);
+  }
+  return true;
+}
+
+bool convert_q5_1(Bytes source, MutableBytes words, MutableBytes scales) {
+  for (std::size_t group = 0; group * k_q5_1_bytes < source.size(); ++group) {
+    const Bytes block = source.subspan(group * k_q5_1_bytes, k_q5_1_bytes);
+    const auto d = load_as<std::uint16_t>(block, 0);
+    const auto m = load_as<std::uint16_t>(block, 2);
+    if (!is_finite_half(d) || !is_finite_half(m)) return false;
+    store_scale(scales, group, d, m);
+    convert_five_bits(block.subspan(4), words.data() + group * k_quant_group);
   }
   return true;
 }

@@ -9,6 +9,8 @@ namespace ztvm::load {
 // a number, or one that overflows f16 when multiplied: the file is damaged.
 [[nodiscard]] bool convert_q4_0(Bytes source, MutableBytes words, MutableBytes scales);  // q4: m = -8 d
 [[nodiscard]] bool convert_q4_1(Bytes source, MutableBytes words, MutableBytes scales);  // q4
+[[nodiscard]] bool convert_q5_0(Bytes source, MutableBytes words, MutableBytes scales);  // q8: m = -16 d
+[[nodiscard]] bool convert_q5_1(Bytes source, MutableBytes words, MutableBytes scales);  // q8
 [[nodiscard]] bool convert_q8_0(Bytes source, MutableBytes words, MutableBytes scales);  // q8: m = -128 d
 [[nodiscard]] bool convert_q4_k(Bytes source, MutableBytes words, MutableBytes scales);  // q4_k
 [[nodiscard]] bool convert_q5_k(Bytes source, MutableBytes words, MutableBytes scales);  // q5_k

@@ -127,6 +127,31 @@ TEST(ConvertBlocks, Q4_1IsKept) {
   EXPECT_EQ(values[17], 0.5f * 3.0f - 3.0f);  // the second byte is 48
 }
 
+int five_bit_level(const Block& block, std::size_t first, std::size_t e) {
+  const std::uint8_t pair = block[first + 4 + e % 16];
+  const int fifth = (block[first + e / 8] >> (e % 8)) & 1;
+  return (e < 16 ? pair & 15 : pair >> 4) + 16 * fifth;
+}
+
+TEST(ConvertBlocks, Q5_0IsSymmetricAround16) {
+  expect_decoded(Dtype::q5_0, QuantKind::q8, random_blocks(Dtype::q5_0, 40, {0}),
+                 [](const Block& b, std::size_t e) {
+                   return half_at(b, 0) * static_cast<float>(five_bit_level(b, 2, e) - 16);
+                 });
+}
+
+TEST(ConvertBlocks, Q5_1IsKept) {
+  // By hand: the fifth bits are 11, 48, 85, 122, the first nibbles those of 159.
+  const std::vector<float> values = convert(Dtype::q5_1, block({0.5f, -3.0f}, 20), QuantKind::q8).values;
+  EXPECT_EQ(values[0], 0.5f * (15.0f + 16.0f) - 3.0f);
+  EXPECT_EQ(values[16], 0.5f * (9.0f + 16.0f) - 3.0f);
+  EXPECT_EQ(values[2], 0.5f * static_cast<float>((11 + 37 * 6) % 16) - 3.0f);
+  expect_decoded(Dtype::q5_1, QuantKind::q8, random_blocks(Dtype::q5_1, 40, {0, 2}),
+                 [](const Block& b, std::size_t e) {
+                   return half_at(b, 0) * static_cast<float>(five_bit_level(b, 4, e)) + half_at(b, 2);
+                 });
+}
+
 TEST(ConvertBlocks, Q8_0BecomesUnsigned) {
   expect_decoded(Dtype::q8_0, QuantKind::q8, random_blocks(Dtype::q8_0, 40, {0}),
                  [](const Block& b, std::size_t e) {
@@ -196,6 +221,9 @@ TEST(ConvertBlocks, ScalesMustBeFinite) {
   EXPECT_FALSE(converts(Dtype::q4_0, block({nan}, 16), QuantKind::q4));
   EXPECT_FALSE(converts(Dtype::q4_1, block({infinity, 0.0f}, 16), QuantKind::q4));
   EXPECT_FALSE(converts(Dtype::q4_1, block({1.0f, -infinity}, 16), QuantKind::q4));
+  EXPECT_TRUE(converts(Dtype::q5_0, block({4092.0f}, 20), QuantKind::q8));
+  EXPECT_FALSE(converts(Dtype::q5_0, block({4096.0f}, 20), QuantKind::q8));
+  EXPECT_FALSE(converts(Dtype::q5_1, block({1.0f, nan}, 20), QuantKind::q8));
   EXPECT_TRUE(converts(Dtype::q8_0, block({511.5f}, 32), QuantKind::q8));
   EXPECT_FALSE(converts(Dtype::q8_0, block({512.0f}, 32), QuantKind::q8));
   EXPECT_FALSE(converts(Dtype::q8_0, block({infinity}, 32), QuantKind::q8));

@@ -38,8 +38,8 @@ void describe_tensors(const Checkpoint& file, Out out) {
 }
 
 void describe_totals(const Checkpoint& file, Out out) {
-  constexpr std::array k_dtypes = {Dtype::f32,  Dtype::f16,    Dtype::bf16,  Dtype::q4_0,
-                                   Dtype::q4_1, Dtype::q8_0,   Dtype::q4_k,  Dtype::q5_k,
+  constexpr std::array k_dtypes = {Dtype::f32,  Dtype::f16,    Dtype::bf16,  Dtype::q4_0, Dtype::q4_1,
+                                   Dtype::q5_0, Dtype::q5_1,   Dtype::q8_0,  Dtype::q4_k, Dtype::q5_k,
                                    Dtype::q6_k, Dtype::mlc_q4, Dtype::affine};
   fmt::format_to(out, "\nTotals by type\n");
   for (const Dtype dtype : k_dtypes) {

@@ -1,6 +1,6 @@
 #pragma once
 // GGUF: header parsing from the first bytes of a file, without the file. Versions 2 and 3, little endian.
-// Format: ggml/docs/gguf.md of ggml-org/ggml; tensor types F32, F16, BF16, Q4_0, Q4_1, Q8_0, Q4_K,
+// Format: ggml/docs/gguf.md of ggml-org/ggml; tensor types F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q4_K,
 // Q5_K, Q6_K.
 #include <cstdint>
 #include <string_view>

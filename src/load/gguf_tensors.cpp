@@ -28,8 +28,8 @@ constexpr std::array k_ggml_types = {
     GgmlType{1, "F16", Dtype::f16},
     GgmlType{2, "Q4_0", Dtype::q4_0},
     GgmlType{3, "Q4_1", Dtype::q4_1},
-    GgmlType{6, "Q5_0", {}},
-    GgmlType{7, "Q5_1", {}},
+    GgmlType{6, "Q5_0", Dtype::q5_0},
+    GgmlType{7, "Q5_1", Dtype::q5_1},
     GgmlType{8, "Q8_0", Dtype::q8_0},
     GgmlType{9, "Q8_1", {}},
     GgmlType{10, "Q2_K", {}},
@@ -95,7 +95,7 @@ void read_dtype(GgufCursor& cursor, TensorRecord& tensor) {
     fail_tensor(cursor, tensor, fmt::format("the type number {}, which GGUF does not define", id));
   } else if (!type->dtype) {
     fail_tensor(cursor, tensor,
-                fmt::format("type {}, supported are F32, F16, BF16, Q4_0, Q4_1, Q8_0, Q4_K, Q5_K and Q6_K",
+                fmt::format("type {}, supported are F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q4_K, Q5_K and Q6_K",
                             type->name),
                 ErrorCode::unsupported);
   } else {

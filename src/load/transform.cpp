@@ -30,6 +30,8 @@ QuantKind matrix_kind(const TensorRecord& tensor) {
     case Dtype::q4_0:
     case Dtype::q4_1:
     case Dtype::mlc_q4: return QuantKind::q4;
+    case Dtype::q5_0:
+    case Dtype::q5_1:
     case Dtype::q8_0: return QuantKind::q8;
     case Dtype::q4_k: return QuantKind::q4_k;
     case Dtype::q5_k: return QuantKind::q5_k;
@@ -121,6 +123,8 @@ bool convert_row(const RowSource& source, QuantKind kind, MutableBytes words, Mu
     case Dtype::bf16: return convert_plain(source, kind, words);
     case Dtype::q4_0: return convert_q4_0(source.words, words, scales);
     case Dtype::q4_1: return convert_q4_1(source.words, words, scales);
+    case Dtype::q5_0: return convert_q5_0(source.words, words, scales);
+    case Dtype::q5_1: return convert_q5_1(source.words, words, scales);
     case Dtype::q8_0: return convert_q8_0(source.words, words, scales);
     case Dtype::q4_k: return convert_q4_k(source.words, words, scales);
     case Dtype::q5_k: return convert_q5_k(source.words, words, scales);
