@@ -17,7 +17,7 @@ struct RowsForm {
 };
 
 // The form for a recording of up to recording.max_rows rows that fits the device's limits. `head_dim` is a multiple of 4, at
-// most 4 times the threads of a workgroup.
+// most 256.
 RowsForm choose_rows_form(const gpu::Recording& recording, std::uint32_t head_dim);
 
 // Adds the form's constants; the others are those of all forms.
