@@ -12,8 +12,12 @@ namespace {
 Result<double> log_sum(std::span<const float> logits) {
   const double highest = *std::ranges::max_element(logits);
   double sum = 0.0;
-  for (const float logit : logits) sum += std::exp(double{logit} - highest);
-  if (std::isfinite(highest) && std::isfinite(sum)) return highest + std::log(sum);
+  bool finite = true;
+  for (const float logit : logits) {
+    finite = finite && std::isfinite(logit);
+    sum += std::exp(double{logit} - highest);
+  }
+  if (finite) return highest + std::log(sum);
   return fail(ErrorCode::device, "The model computed logits that are not finite, so nothing is predicted.");
 }
 

@@ -27,6 +27,7 @@ Result<WindowLogits> base_logits(const ScoredEngine& base, Ids window) {
                                    [&](std::size_t position, std::span<const float> logits) -> Result<void> {
                                      if (position + 1 == window.size()) return {};
                                      all.n_ids = logits.size();
+                                     all.values.reserve((window.size() - 1) * all.n_ids);
                                      all.values.insert(all.values.end(), logits.begin(), logits.end());
                                      return {};
                                    });

@@ -204,8 +204,9 @@ std::string conv_template_problem(const Json& config, std::string_view file, tex
 std::vector<text::TokenId> stop_string_ids(const Json& config, const text::Tokenizer& tokenizer) {
   const Json::json_pointer path("/conv_template/stop_str");
   std::vector<text::TokenId> ids;
-  if (!config.contains(path) || !config[path].is_array()) return ids;
-  for (const Json& stop : config[path]) {
+  if (!config.contains(path)) return ids;
+  const Json& stops = config[path];
+  for (const Json& stop : stops.is_array() ? stops : Json::array({stops})) {
     const auto id = stop.is_string() ? tokenizer.find_added_token(stop.get<std::string>()) : std::nullopt;
     if (id) ids.push_back(*id);
   }

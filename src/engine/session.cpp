@@ -45,12 +45,14 @@ Result<void> Session::check_prompt(std::span<const std::uint32_t> prompt) const 
                 fmt::format("Prompt id {} is outside the vocabulary of {} tokens.", id, spec_.vocab));
   }
   if (prompt.size() > context_) {
-    return fail(ErrorCode::context_full,
-                fmt::format("The prompt has {} tokens, but the context holds {}{}.", prompt.size(), context_,
-                            prompt.size() <= spec_.max_context
-                                ? fmt::format("; --context can ask for up to {}, on the page ?ctx=",
-                                              spec_.max_context)
-                                : ""));
+    return fail(
+        ErrorCode::context_full,
+        fmt::format(
+            "The prompt has {} tokens, but the context holds {}{}.", prompt.size(), context_,
+            prompt.size() <= spec_.max_context
+                ? fmt::format("; --context asks for more, on the page ?ctx= (the model takes up to {})",
+                              spec_.max_context)
+                : ""));
   }
   return {};
 }

@@ -77,7 +77,9 @@ TEST_F(Session, TooLongAPromptIsRefusedWithBothNumbers) {
   EXPECT_EQ(begun.error().code, ErrorCode::context_full);
   EXPECT_NE(begun.error().text.find("65"), std::string::npos);
   EXPECT_NE(begun.error().text.find("64"), std::string::npos);
-  EXPECT_NE(begun.error().text.find("; --context can ask for up to 4096"), std::string::npos)
+  EXPECT_NE(
+      begun.error().text.find("; --context asks for more, on the page ?ctx= (the model takes up to 4096)"),
+      std::string::npos)
       << begun.error().text;
   EXPECT_EQ(tests::generate(engine_, prompt(3), greedy(2)).ids.size(), 2u);  // still usable
 }

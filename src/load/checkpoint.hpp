@@ -14,7 +14,21 @@ namespace ztvm::load {
 // How the elements of a tensor are stored. The last two are spread over several parts:
 // - mlc_q4: MLC's q4f16_1, value = (nibble - 7) * scale, group 32. Parts: words, scales.
 // - affine: MLX's, value = scale * q + bias with q of `bits` bits in `group`s. Parts: words, scales, biases.
-enum class Dtype : std::uint8_t { f32, f16, bf16, q4_0, q4_1, q5_0, q5_1, q8_0, q4_k, q5_k, q6_k, mlc_q4, affine };
+enum class Dtype : std::uint8_t {
+  f32,
+  f16,
+  bf16,
+  q4_0,
+  q4_1,
+  q5_0,
+  q5_1,
+  q8_0,
+  q4_k,
+  q5_k,
+  q6_k,
+  mlc_q4,
+  affine
+};
 
 // Elements are stored in blocks along the innermost dimension; a plain type is a block of one.
 struct DtypeInfo {

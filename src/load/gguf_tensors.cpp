@@ -94,10 +94,12 @@ void read_dtype(GgufCursor& cursor, TensorRecord& tensor) {
   if (type == k_ggml_types.end()) {
     fail_tensor(cursor, tensor, fmt::format("the type number {}, which GGUF does not define", id));
   } else if (!type->dtype) {
-    fail_tensor(cursor, tensor,
-                fmt::format("type {}, supported are F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q4_K, Q5_K and Q6_K",
-                            type->name),
-                ErrorCode::unsupported);
+    fail_tensor(
+        cursor, tensor,
+        fmt::format(
+            "type {}, supported are F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q4_K, Q5_K and Q6_K",
+            type->name),
+        ErrorCode::unsupported);
   } else {
     tensor.dtype = *type->dtype;
   }

@@ -10,9 +10,9 @@
 
 namespace ztvm::load {
 
-// The buffer layout that a tensor becomes. A matrix keeps its precision: F32 f32, F16 f16, BF16 bf16, Q8_0 and Q5_0, Q5_1 q8, Q4_0
-// and Q4_1 q4, Q4_K q4_k, Q5_K q5_k, Q6_K q6_k, q4f16_1 q4, affine q3, q4 or q8 by its bits. Experts [E, rows, dim]
-// are E * rows rows. A vector (norm weights, biases) of F32, F16 or BF16 becomes one row of f32.
+// The buffer layout that a tensor becomes. A matrix keeps its precision: F32 f32, F16 f16, BF16 bf16, Q5_0, Q5_1
+// and Q8_0 q8, Q4_0 and Q4_1 q4, Q4_K q4_k, Q5_K q5_k, Q6_K q6_k, q4f16_1 q4, affine q3, q4 or q8 by its bits. Experts
+// [E, rows, dim] are E * rows rows. A vector (norm weights, biases) of F32, F16 or BF16 becomes one row of f32.
 // Errors: unsupported for a quantised vector, for more than three dimensions, a matrix whose dim is no multiple of
 // the layout's dim_multiple() or of the affine group, affine bits or groups without kernels, more than 2^32 - 1 rows,
 // or a row of more than 64 MiB.

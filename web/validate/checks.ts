@@ -9,6 +9,7 @@ import { addCase, type Check, type Report, setLockstep } from './report.ts';
 /** Choices closer than the arithmetic's noise may fall either way. */
 const noiseF32 = 0.02;
 const noiseF16 = 0.2;
+const noiseInt8Kv = 0.3;
 const nGreedyTokens = 32;
 
 /** Tells the page how far the run is. */
@@ -66,8 +67,9 @@ export function checkGoldens(report: Report, model: SiteModel, url: string, tell
     if (!response.ok) throw new EngineError('network', `The reference's answers are not at ${url} (${response.status}).`);
     const { prompts } = (await response.json()) as { prompts: GoldenPrompt[] };
     await load(engine, model, {}, tell);
-    const noise = report.about?.kernel_set.includes('f16') ? noiseF16 : noiseF32;
-    const check: Check = { name: 'model, greedy ids', compared: '', state: 'running' };
+    const int8Kv = askedOptions().kv === 'int8';
+    const noise = int8Kv ? noiseInt8Kv : report.about?.kernel_set.includes('f16') ? noiseF16 : noiseF32;
+    const check: Check = { name: int8Kv ? 'model, greedy ids with int8 keys and values' : 'model, greedy ids', compared: '', state: 'running' };
     report.checks.push(check);
     let nCompared = 0;
     for (const { name, ids, greedy } of prompts) {

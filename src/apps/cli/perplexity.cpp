@@ -76,7 +76,9 @@ Result<Measured> measure(const PerplexityCommand& command) {
   auto ids = measured->model.engine->encode_text(*text);
   if (!ids) return forward(ids);
   if (command.max_tokens != 0) ids->resize(std::min<std::size_t>(ids->size(), command.max_tokens));
-  const std::size_t n_windows = div_up<std::size_t>(ids->size(), command.window);
+  // A last window of one token predicts nothing.
+  const std::size_t n_windows =
+      div_up<std::size_t>(std::max<std::size_t>(ids->size(), 2) - 1, command.window);
   const auto on_window = [&](const bench::TextQuality& so_far) {
     fmt::print(stderr, "Window {} of {}: perplexity {:.3f}", so_far.n_windows, n_windows,
                so_far.measured.perplexity());

@@ -10,16 +10,16 @@ namespace {
 struct Aim {
   std::uint32_t queries = 0;
   std::uint32_t row_threads = 0;
-  std::uint32_t keys_each = 0;  // keys of a thread's scores
 };
 
 // In order of speed, measured on an H200 (docs/performance.md); little workgroup memory wins, because more workgroups run
 // beside each other. The last ones are for wide heads and little memory.
-constexpr std::array k_aims = {Aim{32, 16, 2}, Aim{16, 16, 1}, Aim{8, 8, 1}, Aim{4, 4, 1}};
-constexpr std::array k_few_rows_aims = {Aim{16, 8, 2}, Aim{16, 16, 1}, Aim{8, 8, 1}, Aim{4, 4, 1}};
+constexpr std::array k_aims = {Aim{32, 16}, Aim{16, 16}, Aim{8, 8}, Aim{4, 4}};
+constexpr std::array k_few_rows_aims = {Aim{16, 8}, Aim{16, 16}, Aim{8, 8}, Aim{4, 4}};
 constexpr std::uint32_t k_few_rows = 16;  // of a recording
 
-// Weights are read in fours.
+constexpr std::uint32_t k_keys_each = 2;  // of a thread's scores
+
 constexpr std::uint32_t whole_fours(std::uint32_t n) { return n / 4 * 4; }
 
 // Bytes of the shader's workgroup variables.
@@ -33,11 +33,10 @@ std::uint32_t workgroup_bytes(const RowsForm& form, std::uint32_t head_dim, bool
 RowsForm make_form(const Aim& aim, std::uint32_t block, std::uint32_t out_groups, std::uint32_t workgroup) {
   RowsForm form = {.queries = aim.queries,
                    .block = block,
-                   .key_threads = block / aim.keys_each,
                    .row_threads = aim.row_threads,
                    .out_groups = out_groups,
                    .parts = std::max(1u, workgroup / aim.queries)};
-  while (block % (4 * form.parts) != 0) --form.parts;
+  while (block / k_keys_each % form.parts != 0) --form.parts;
   return form;
 }
 
@@ -52,7 +51,7 @@ RowsForm choose_rows_form(const gpu::Recording& recording, std::uint32_t head_di
     while (out_groups * quads < 64 && out_groups * 2 <= aim.queries) out_groups *= 2;
     while (out_groups * quads > recording.limits.workgroup_threads) out_groups /= 2;
     const std::uint32_t workgroup = out_groups * quads;
-    std::uint32_t block = whole_fours(workgroup / aim.row_threads * aim.keys_each);
+    std::uint32_t block = whole_fours(workgroup / aim.row_threads * k_keys_each);
     for (; block > 0; block = whole_fours(block / 2)) {
       form = make_form(aim, block, out_groups, workgroup);
       if (workgroup_bytes(form, head_dim, recording.target.f16) <= recording.limits.workgroup_bytes)
@@ -63,11 +62,10 @@ RowsForm choose_rows_form(const gpu::Recording& recording, std::uint32_t head_di
 }
 
 gpu::Grid apply_rows_form(const RowsForm& form, const AttentionShape& shape, gpu::Program& program) {
-  program.consts.insert(
-      program.consts.end(),
-      {gpu::const_u32("QUERIES", form.queries), gpu::const_u32("BLOCK", form.block),
-       gpu::const_u32("KEY_THREADS", form.key_threads), gpu::const_u32("ROW_THREADS", form.row_threads),
-       gpu::const_u32("OUT_GROUPS", form.out_groups), gpu::const_u32("PARTS", form.parts)});
+  program.consts.insert(program.consts.end(),
+                        {gpu::const_u32("QUERIES", form.queries), gpu::const_u32("BLOCK", form.block),
+                         gpu::const_u32("ROW_THREADS", form.row_threads),
+                         gpu::const_u32("OUT_GROUPS", form.out_groups), gpu::const_u32("PARTS", form.parts)});
   return {.x = shape.n_heads, .rows_axis = gpu::Grid::Axis::y, .rows_per_workgroup = form.queries};
 }
 

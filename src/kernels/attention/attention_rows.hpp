@@ -9,11 +9,9 @@ namespace ztvm::kernels {
 struct RowsForm {
   std::uint32_t queries = 0;      // rows of a workgroup
   std::uint32_t block = 0;        // keys in workgroup memory at a time
-  std::uint32_t key_threads = 0;  // that share the keys of a block for the scores
-  std::uint32_t row_threads = 0;  // that share the rows
-  std::uint32_t out_groups =
-      0;  // of head_dim / 4 threads each, which are the workgroup; they share the rows of the output
-  std::uint32_t parts = 0;  // threads that look after the weights of a row
+  std::uint32_t row_threads = 0;  // that share the rows for the scores, each with two keys
+  std::uint32_t out_groups = 0;   // of head_dim / 4 threads, the workgroup; they share the rows of the output
+  std::uint32_t parts = 0;        // threads that look after the weights of a row
 };
 
 // The form for a recording of up to recording.max_rows rows that fits the device's limits. `head_dim` is a multiple of 4, at

@@ -2,8 +2,8 @@
 // taken in blocks of BLOCK, first their keys, then their values in workgroup memory. For the scores a thread has a few rows
 // and a few keys, for the output a quad of a few rows. The softmax is online (Milakov and Gimelshein 2018): running maximum
 // and sum, earlier output rescaled. A kv part reads the cache.
-// Consts: N_HEADS, N_KV_HEADS, HEAD_DIM, SCALE, QUERIES, BLOCK; KEY_THREADS and ROW_THREADS (that share the scores),
-// OUT_GROUPS (that share the rows of the output), PARTS (threads that look after a row's weights).
+// Consts: N_HEADS, N_KV_HEADS, HEAD_DIM, SCALE, QUERIES, BLOCK; ROW_THREADS (that share the rows of the scores), OUT_GROUPS
+// (that share those of the output), PARTS (threads that look after a row's weights).
 // Bindings: 0 step, 1 q, 2 keys, 3 values, 4 pages, 5 out.
 @group(0) @binding(0) var<storage, read> step_state: Step;
 @group(0) @binding(1) var<storage, read> q: array<vec4<Elem>>;
@@ -14,22 +14,23 @@
 
 const QUADS = HEAD_DIM / 4u;
 const WORKGROUP = QUADS * OUT_GROUPS;
-const KEYS_EACH = BLOCK / KEY_THREADS;
+const KEYS_EACH = 2u;  // for the scores: keys k and k + KEY_THREADS
+const KEY_THREADS = BLOCK / KEYS_EACH;
 const ROWS_EACH = QUERIES / ROW_THREADS;
 const OUT_ROWS = QUERIES / OUT_GROUPS;
 const STRIDE = QUADS + 1u;  // of rows in workgroup memory, mostly odd for its banks
 const LOWEST = -3.0e38;
 const_assert KEY_THREADS * ROW_THREADS <= WORKGROUP;
-const_assert KEYS_EACH * KEY_THREADS == BLOCK;
+const_assert BLOCK % KEYS_EACH == 0u;
 const_assert ROWS_EACH * ROW_THREADS == QUERIES;
 const_assert OUT_ROWS * OUT_GROUPS == QUERIES;
 const_assert QUERIES * PARTS <= WORKGROUP;
-const_assert BLOCK % (4u * PARTS) == 0u;
+const_assert KEY_THREADS % PARTS == 0u;
 
 var<workgroup> queries: array<vec4<Elem>, QUERIES * STRIDE>;
 var<workgroup> tile: array<vec4<Elem>, BLOCK * STRIDE>;  // keys, then values
 var<workgroup> places: array<u32, BLOCK>;              // of each key: its first KvQuad
-var<workgroup> weights: array<vec4<f32>, QUERIES * BLOCK / 4u>;
+var<workgroup> weights: array<vec2<f32>, QUERIES * KEY_THREADS>;  // [row][k]: of keys k and k + KEY_THREADS
 var<workgroup> parts: array<f32, QUERIES * PARTS>;  // maxima of a row's shares of a block; at the end their sums
 var<workgroup> rescales: array<f32, QUERIES>;
 
@@ -51,7 +52,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   let own_key = thread % KEY_THREADS;  // and every KEY_THREADS-th after it
   let own_row = thread / KEY_THREADS;  // and every ROW_THREADS-th
   let part_row = thread / PARTS;       // whose weights the thread looks after, with PARTS - 1 others
-  let part_first = thread % PARTS * (BLOCK / 4u / PARTS) + part_row * (BLOCK / 4u);
+  let part_first = thread % PARTS * (KEY_THREADS / PARTS) + part_row * KEY_THREADS;
   var running_max = LOWEST;
   var running_sum = 0.0;
   var output = array<vec4<f32>, OUT_ROWS>();
@@ -82,12 +83,13 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         }
       }
       for (var r = 0u; r < ROWS_EACH; r++) {
-        for (var j = 0u; j < KEYS_EACH; j++) {
-          let row = own_row + r * ROW_THREADS;
-          let key = own_key + j * KEY_THREADS;
-          let is_seen = block + key <= first_position + row && block + key < n_keys;
-          weights[(row * BLOCK + key) / 4u][key % 4u] = select(LOWEST, SCALE * scores[r][j], is_seen);
-        }
+        let row = own_row + r * ROW_THREADS;
+        // Of the keys that the row sees.
+        let n_seen = min(first_position + row + 1u, n_keys);
+        let key = block + own_key;
+        weights[row * KEY_THREADS + own_key] =
+            vec2<f32>(select(LOWEST, SCALE * scores[r][0], key < n_seen),
+                      select(LOWEST, SCALE * scores[r][1], key + KEY_THREADS < n_seen));
       }
     }
     workgroupBarrier();  // the scores are complete, the keys used up
@@ -97,11 +99,11 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
       tile[key * STRIDE + quad] = vec4<Elem>(kv_value(values[at + kv_quad_at(quad)], values[at + kv_scale_at(quad)]));
     }
     if (part_row < QUERIES) {
-      var highest = vec4<f32>(LOWEST);
-      for (var i = 0u; i < BLOCK / 4u / PARTS; i++) {
+      var highest = vec2<f32>(LOWEST);
+      for (var i = 0u; i < KEY_THREADS / PARTS; i++) {
         highest = max(highest, weights[part_first + i]);
       }
-      parts[thread] = max(max(highest.x, highest.y), max(highest.z, highest.w));
+      parts[thread] = max(highest.x, highest.y);
     }
     workgroupBarrier();  // the maximum of every share is known
     if (part_row < QUERIES) {
@@ -109,15 +111,15 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
       for (var i = 0u; i < PARTS; i++) {
         new_max = max(new_max, parts[part_row * PARTS + i]);
       }
-      var sums = vec4<f32>();
-      for (var i = 0u; i < BLOCK / 4u / PARTS; i++) {
+      var sums = vec2<f32>();
+      for (var i = 0u; i < KEY_THREADS / PARTS; i++) {
         let scored = weights[part_first + i];
-        let weight = select(vec4<f32>(), exp(scored - new_max), scored > vec4<f32>(LOWEST));
+        let weight = select(exp(scored - new_max), vec2<f32>(), scored == vec2<f32>(LOWEST));
         weights[part_first + i] = weight;
         sums += weight;
       }
       let rescale = exp(running_max - new_max);
-      running_sum = running_sum * rescale + ((sums.x + sums.y) + (sums.z + sums.w));
+      running_sum = running_sum * rescale + (sums.x + sums.y);
       running_max = new_max;
       rescales[part_row] = rescale;
     }
@@ -126,18 +128,15 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     for (var n = 0u; n < OUT_ROWS; n++) {
       output[n] *= rescales[n * OUT_GROUPS + group];
     }
-    for (var k = 0u; k < BLOCK / 4u; k++) {
-      let v0 = vec4<f32>(tile[4u * k * STRIDE + quad]);
-      let v1 = vec4<f32>(tile[(4u * k + 1u) * STRIDE + quad]);
-      let v2 = vec4<f32>(tile[(4u * k + 2u) * STRIDE + quad]);
-      let v3 = vec4<f32>(tile[(4u * k + 3u) * STRIDE + quad]);
+    for (var k = 0u; k < KEY_THREADS; k++) {
+      let first = vec4<f32>(tile[k * STRIDE + quad]);
+      let second = vec4<f32>(tile[(k + KEY_THREADS) * STRIDE + quad]);
       for (var n = 0u; n < OUT_ROWS; n++) {
-        let weight = weights[(n * OUT_GROUPS + group) * (BLOCK / 4u) + k];
-        output[n] += (weight.x * v0 + weight.y * v1) + (weight.z * v2 + weight.w * v3);
+        let weight = weights[(n * OUT_GROUPS + group) * KEY_THREADS + k];
+        output[n] += weight.x * first + weight.y * second;
       }
     }
   }
-  workgroupBarrier();  // parts are free
   if (part_row < QUERIES) {
     parts[thread] = running_sum;
   }

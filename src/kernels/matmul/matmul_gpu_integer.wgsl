@@ -18,6 +18,7 @@ const X_LOADS = STAGE * VECTORS * TILE_ROWS / WORKGROUP;
 const X_SCALE_LOADS = STAGE * TILE_ROWS / WORKGROUP;
 const W_LOADS = STAGE * TILE_COLUMNS / WORKGROUP;
 const_assert STAGE % TEAMS == 0u;
+const_assert THREAD_COLUMNS == 4u;
 const_assert X_LOADS * WORKGROUP == STAGE * VECTORS * TILE_ROWS;
 const_assert X_SCALE_LOADS * WORKGROUP == STAGE * TILE_ROWS;
 const_assert W_LOADS * WORKGROUP == STAGE * TILE_COLUMNS;
@@ -151,19 +152,15 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   }
   for (var i = 0u; i < THREAD_ROWS; i++) {
     if (TEAMS > 1u) {
-      workgroupBarrier();  // x_tile is free, as slots [team][row of the thread][column]
-      for (var j = 0u; j < THREAD_COLUMNS; j++) {
-        let slot = (team * TEAM_Y + own_row) * TILE_COLUMNS + own_column + j * TEAM_X;
-        x_tile[slot / 4u][slot % 4u] = bitcast<u32>(sums[i][j]);
-      }
+      workgroupBarrier();  // x_tile is free, for the four sums of each thread
+      x_tile[thread] = bitcast<vec4<u32>>(vec4<f32>(sums[i][0], sums[i][1], sums[i][2], sums[i][3]));
       workgroupBarrier();  // the teams' sums are complete
+      var total = vec4<f32>();
+      for (var t = 0u; t < TEAMS; t++) {
+        total += bitcast<vec4<f32>>(x_tile[t * TEAM + thread % TEAM]);
+      }
       for (var j = 0u; j < THREAD_COLUMNS; j++) {
-        var total = 0.0;
-        for (var t = 0u; t < TEAMS; t++) {
-          let slot = (t * TEAM_Y + own_row) * TILE_COLUMNS + own_column + j * TEAM_X;
-          total += bitcast<f32>(x_tile[slot / 4u][slot % 4u]);
-        }
-        sums[i][j] = total;
+        sums[i][j] = total[j];
       }
     }
     let row = first_row + own_row + i * TEAM_Y;

@@ -48,10 +48,10 @@ void record_moe(const LayerContext& context, const MoeSpec& spec, const MoeWeigh
   const Scratch& scratch = context.scratch;
   const std::uint32_t router_stride = spec.n_experts + (spec.shared_dim > 0 ? 1 : 0);
   record_norm(context, "feed-forward norm", weights.norm);
+  // In f32: a choice of experts that flips is no small error.
   kernels::matmul(context.recording, context.name("router"),
                   {.weights = context.weights.matrix(weights.router),
                    .epilogue = kernels::Epilogue::store_f32,
-                   .quantised = context.scratch.input,
                    .step = context.step,
                    .x = scratch.normed,
                    .out = scratch.router});

@@ -5,8 +5,6 @@
 
 #include <cstdlib>
 
-#include "apps/bench/page_cache.hpp"
-
 namespace ztvm::app {
 namespace {
 
@@ -24,16 +22,6 @@ TEST(MeasureLoad, CountsWhatATinyModelReads) {
   EXPECT_EQ(figures->warm.plain_bytes_per_s.values.size(), 2u);
   EXPECT_GT(figures->warm.ratio(), 0.0);
   EXPECT_GT(figures->peak_bytes, figures->peak_weights_bytes);
-}
-
-TEST(PageCache, IsToldForAFileThatWasRead) {
-  const std::filesystem::path files[] = {ZTVM_SOURCE_DIR "/tests/golden/phi3/model/tokenizer.json"};
-  const auto file = FileSource::open(files[0]);
-  ASSERT_TRUE(file);
-  std::vector<std::byte> bytes(file->n_bytes());
-  ASSERT_TRUE(file->read(0, bytes));
-  EXPECT_EQ(cached_share(files).value(), 1.0);
-  EXPECT_TRUE(drop_cached(files));  // what is dropped is the system's choice
 }
 
 }  // namespace
