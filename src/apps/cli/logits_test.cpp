@@ -38,7 +38,7 @@ TEST_F(LogitsCommand, TakesTheContextThatTheIdsNeed) {
 TEST_F(LogitsCommand, TakesTheContextThatIsAskedFor) {
   EXPECT_EQ(run("5,6", " --context 2"), "");
   EXPECT_NE(
-      run("5,6,7", " --context 2").find("The prompt has 3 tokens, but the context holds 2; --context can"),
+      run("5,6,7", " --context 2").find("The prompt has 3 tokens, but the context holds 2; --context asks"),
       std::string::npos);
 }
 
