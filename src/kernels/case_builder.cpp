@@ -110,6 +110,13 @@ gpu::Tensor CaseBuilder::stale_words(std::size_t n) {
   return words(values);
 }
 
+QuantisedInput CaseBuilder::quantised_input(std::uint32_t max_rows, std::uint32_t dim) {
+  const std::uint64_t n_words = quantised_words(max_rows, dim, input_planes(target_));
+  const auto n_scales = narrow<std::size_t>(quantised_scales(max_rows, dim));
+  return {.bytes = stale_words(narrow<std::size_t>(n_words)),
+          .scales = tensor(gpu::Dtype::f32, n_scales, Fill::normal)};
+}
+
 gpu::Tensor CaseBuilder::step(const Step& step) {
   n_rows_ = step.n_rows;
   return upload(std::as_bytes(std::span(&step, 1)), gpu::Dtype::u32);

@@ -6,6 +6,7 @@
 
 #include "kernels/case_values.hpp"
 #include "kernels/matrix.hpp"
+#include "kernels/quantise_input/quantise_input.hpp"
 #include "kernels/step.hpp"
 
 namespace ztvm::kernels {
@@ -27,6 +28,8 @@ class CaseBuilder {
   gpu::Tensor words(std::span<const std::uint32_t> values);  // u32
   // `n` random words, for outputs: a kernel that leaves an element out, or writes beside it, is seen.
   gpu::Tensor stale_words(std::size_t n);
+  // Memory for `max_rows` rows of `dim` elements in whole numbers, with something else in it.
+  QuantisedInput quantised_input(std::uint32_t max_rows, std::uint32_t dim);
   // The pass runs over step.n_rows rows.
   gpu::Tensor step(const Step& step);
   // A page table that is a permutation of 0..n_pages-1.

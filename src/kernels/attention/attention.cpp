@@ -47,8 +47,8 @@ void attention(gpu::Recording& recording, std::string_view name, const Attention
       .consts = {gpu::const_u32("N_HEADS", shape.n_heads), gpu::const_u32("N_KV_HEADS", shape.n_kv_heads),
                  gpu::const_u32("HEAD_DIM", shape.head_dim),
                  gpu::const_f32("SCALE", 1.0f / std::sqrt(static_cast<float>(shape.head_dim)))}};
-  const gpu::Grid grid = cpu ? apply_cpu_form(shape, recording.max_rows, program)
-                             : apply_rows_form(choose_rows_form(recording, shape.head_dim), shape, program);
+  const gpu::Grid grid =
+      cpu ? apply_cpu_form(shape, recording.max_rows, program) : apply_rows_form(recording, shape, program);
   recording.ops.push_back({
       .name = std::string(name),
       .program = std::move(program),

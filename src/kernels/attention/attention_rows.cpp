@@ -6,6 +6,15 @@
 namespace ztvm::kernels {
 namespace {
 
+// The constants of the shader.
+struct RowsForm {
+  std::uint32_t queries = 0;      // rows of a workgroup
+  std::uint32_t block = 0;        // keys in workgroup memory at a time
+  std::uint32_t row_threads = 0;  // that share the rows for the scores, each with two keys
+  std::uint32_t out_groups = 0;   // of head_dim / 4 threads, the workgroup; they share the rows of the output
+  std::uint32_t parts = 0;        // threads that look after the weights of a row
+};
+
 // What a form is made from.
 struct Aim {
   std::uint32_t queries = 0;
@@ -40,8 +49,6 @@ RowsForm make_form(const Aim& aim, std::uint32_t block, std::uint32_t out_groups
   return form;
 }
 
-}  // namespace
-
 RowsForm choose_rows_form(const gpu::Recording& recording, std::uint32_t head_dim) {
   const std::uint32_t quads = head_dim / 4;
   RowsForm form;
@@ -61,7 +68,11 @@ RowsForm choose_rows_form(const gpu::Recording& recording, std::uint32_t head_di
   return form;
 }
 
-gpu::Grid apply_rows_form(const RowsForm& form, const AttentionShape& shape, gpu::Program& program) {
+}  // namespace
+
+gpu::Grid apply_rows_form(const gpu::Recording& recording, const AttentionShape& shape,
+                          gpu::Program& program) {
+  const RowsForm form = choose_rows_form(recording, shape.head_dim);
   program.consts.insert(program.consts.end(),
                         {gpu::const_u32("QUERIES", form.queries), gpu::const_u32("BLOCK", form.block),
                          gpu::const_u32("ROW_THREADS", form.row_threads),

@@ -5,12 +5,12 @@
 // Consts: N_HEADS, N_KV_HEADS, HEAD_DIM, SCALE, QUERIES, BLOCK; ROW_THREADS (that share the rows of the scores), OUT_GROUPS
 // (that share those of the output), PARTS (threads that look after a row's weights).
 // Bindings: 0 step, 1 q, 2 keys, 3 values, 4 pages, 5 out.
-@group(0) @binding(0) var<storage, read> step_state: Step;
-@group(0) @binding(1) var<storage, read> q: array<vec4<Elem>>;
-@group(0) @binding(2) var<storage, read> keys: array<KvQuad>;
-@group(0) @binding(3) var<storage, read> values: array<KvQuad>;
-@group(0) @binding(4) var<storage, read> pages: array<u32>;
-@group(0) @binding(5) var<storage, read_write> out: array<vec4<Elem>>;
+@group(0) @binding(0) var<storage, read> step_state : Step;
+@group(0) @binding(1) var<storage, read> q : array<vec4<Elem>>;
+@group(0) @binding(2) var<storage, read> keys : array<KvQuad>;
+@group(0) @binding(3) var<storage, read> values : array<KvQuad>;
+@group(0) @binding(4) var<storage, read> pages : array<u32>;
+@group(0) @binding(5) var<storage, read_write> out : array<vec4<Elem>>;
 
 const QUADS = HEAD_DIM / 4u;
 const WORKGROUP = QUADS * OUT_GROUPS;
@@ -20,22 +20,23 @@ const ROWS_EACH = QUERIES / ROW_THREADS;
 const OUT_ROWS = QUERIES / OUT_GROUPS;
 const STRIDE = QUADS + 1u;  // of rows in workgroup memory, mostly odd for its banks
 const LOWEST = -3.0e38;
-const_assert KEY_THREADS * ROW_THREADS <= WORKGROUP;
+const_assert KEY_THREADS* ROW_THREADS <= WORKGROUP;
 const_assert BLOCK % KEYS_EACH == 0u;
-const_assert ROWS_EACH * ROW_THREADS == QUERIES;
-const_assert OUT_ROWS * OUT_GROUPS == QUERIES;
-const_assert QUERIES * PARTS <= WORKGROUP;
+const_assert ROWS_EACH* ROW_THREADS == QUERIES;
+const_assert OUT_ROWS* OUT_GROUPS == QUERIES;
+const_assert QUERIES* PARTS <= WORKGROUP;
 const_assert KEY_THREADS % PARTS == 0u;
 
-var<workgroup> queries: array<vec4<Elem>, QUERIES * STRIDE>;
-var<workgroup> tile: array<vec4<Elem>, BLOCK * STRIDE>;  // keys, then values
-var<workgroup> places: array<u32, BLOCK>;              // of each key: its first KvQuad
-var<workgroup> weights: array<vec2<f32>, QUERIES * KEY_THREADS>;  // [row][k]: of keys k and k + KEY_THREADS
-var<workgroup> parts: array<f32, QUERIES * PARTS>;  // maxima of a row's shares of a block; at the end their sums
-var<workgroup> rescales: array<f32, QUERIES>;
+var<workgroup> queries : array<vec4<Elem>, QUERIES * STRIDE>;
+var<workgroup> tile : array<vec4<Elem>, BLOCK * STRIDE>;           // keys, then values
+var<workgroup> places : array<u32, BLOCK>;                         // of each key: its first KvQuad
+var<workgroup> weights : array<vec2<f32>, QUERIES * KEY_THREADS>;  // [row][k]: of keys k and k + KEY_THREADS
+var<workgroup> parts
+    : array<f32, QUERIES * PARTS>;  // maxima of a row's shares of a block; at the end their sums
+var<workgroup> rescales : array<f32, QUERIES>;
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+@compute @workgroup_size(WORKGROUP) fn
+    main(@builtin(workgroup_id) workgroup : vec3<u32>, @builtin(local_invocation_index) thread : u32) {
   let head = workgroup.x;
   let kv_head = head / (N_HEADS / N_KV_HEADS);
   let first_row = workgroup.y * QUERIES;
@@ -64,7 +65,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     workgroupBarrier();  // the places are known, the block before is used up
     for (var key = group; key < BLOCK; key += OUT_GROUPS) {
       let at = places[key];
-      tile[key * STRIDE + quad] = vec4<Elem>(kv_value(keys[at + kv_quad_at(quad)], keys[at + kv_scale_at(quad)]));
+      tile[key * STRIDE + quad] =
+          vec4<Elem>(kv_value(keys[at + kv_quad_at(quad)], keys[at + kv_scale_at(quad)]));
     }
     workgroupBarrier();  // the keys are there
 
@@ -96,7 +98,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
 
     for (var key = group; key < BLOCK; key += OUT_GROUPS) {
       let at = places[key];
-      tile[key * STRIDE + quad] = vec4<Elem>(kv_value(values[at + kv_quad_at(quad)], values[at + kv_scale_at(quad)]));
+      tile[key * STRIDE + quad] =
+          vec4<Elem>(kv_value(values[at + kv_quad_at(quad)], values[at + kv_scale_at(quad)]));
     }
     if (part_row < QUERIES) {
       var highest = vec2<f32>(LOWEST);

@@ -33,15 +33,11 @@ std::string_view to_string(Epilogue epilogue) {
   return {};
 }
 
-// Memory for x in whole numbers, with something else in it.
+// The memory of the form that multiplies whole numbers, where the kernel set has it.
 std::optional<QuantisedInput> quantised_input(CaseBuilder& builder, const gpu::Recording& recording,
                                               std::uint32_t dim) {
   if (recording.target.cpu) return std::nullopt;
-  const std::uint32_t planes = input_planes(recording.target);
-  const auto n_scales = narrow<std::size_t>(quantised_scales(recording.max_rows, dim));
-  return QuantisedInput{
-      .bytes = builder.stale_words(narrow<std::size_t>(quantised_words(recording.max_rows, dim, planes))),
-      .scales = builder.tensor(gpu::Dtype::f32, n_scales, Fill::normal)};
+  return builder.quantised_input(recording.max_rows, dim);
 }
 
 void build(const MatmulCase& c, CaseBuilder& builder, gpu::Recording& recording) {

@@ -14,15 +14,11 @@ struct QuantiseCase {
 };
 
 void build(const QuantiseCase& c, CaseBuilder& builder, gpu::Recording& recording) {
-  const std::uint32_t planes = input_planes(recording.target);
-  const auto n_words = narrow<std::size_t>(quantised_words(c.max_rows, c.dim, planes));
-  const auto n_scales = narrow<std::size_t>(quantised_scales(c.max_rows, c.dim));
   quantise_input(recording, "quantise",
                  {.dim = c.dim,
                   .step = builder.step({.n_rows = c.n_rows}),
                   .x = builder.tensor(builder.activation(), std::size_t{c.max_rows} * c.dim, c.x),
-                  .out = {.bytes = builder.stale_words(n_words),
-                          .scales = builder.tensor(gpu::Dtype::f32, n_scales, Fill::normal)}});
+                  .out = builder.quantised_input(c.max_rows, c.dim)});
 }
 
 KernelCase make_case(const QuantiseCase& c, std::string_view what, bool quick) {
