@@ -5,6 +5,7 @@ import type { About, CaseOutcome, EngineApi, FinishReason, GenerateEvent, Genera
 import { asEngineError, EngineError } from './errors.ts';
 import { ModelFiles } from './model_files.ts';
 import { WasmModule } from './module.ts';
+import { probe, type Probed } from './probe.ts';
 import { runLockstep, runSelfTest } from './self_checks.ts';
 
 /** Engine::wanted() never asks for more after the headers. */
@@ -121,6 +122,17 @@ export class Engine implements EngineApi {
       throw error;
     } finally {
       if (!finished) await this.abandon();
+      this.busy = false;
+    }
+  }
+
+  /** Of `ids` the logits after the last, and before them, if asked, the hidden states after each layer. */
+  async *probe(ids: number[], hidden: boolean): AsyncGenerator<Probed> {
+    if (this.busy) throw new EngineError('busy', 'An answer is being made already; stop it first.');
+    this.busy = true;
+    try {
+      yield* probe(this.module, ids, hidden);
+    } finally {
       this.busy = false;
     }
   }

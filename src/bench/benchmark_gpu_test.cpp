@@ -54,10 +54,8 @@ class FakeEngine final : public engine::Engine {
   Result<void> score(std::span<const std::uint32_t>, std::uint32_t, const engine::LogitsSink&) override {
     return {};
   }
-  Result<std::vector<float>> compute_logits(std::span<const std::uint32_t>,
-                                            const engine::HiddenSink&) override {
-    return std::vector<float>();
-  }
+  Result<void> begin_probe(std::span<const std::uint32_t>, engine::ProbeSinks) override { return {}; }
+  Result<bool> step_probe(bool) override { return true; }
   Result<std::vector<engine::KernelTime>> profile_pass(std::uint32_t, std::uint32_t) override {
     return std::vector<engine::KernelTime>();
   }

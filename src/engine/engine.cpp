@@ -80,10 +80,10 @@ class EngineImpl final : public Engine {
   Result<std::vector<std::uint32_t>> encode_text(std::string_view text) const override;
   Result<void> score(std::span<const std::uint32_t> ids, std::uint32_t max_rows,
                      const LogitsSink& sink) override;
-  Result<std::vector<float>> compute_logits(std::span<const std::uint32_t> ids,
-                                            const HiddenSink& sink) override;
+  Result<void> begin_probe(std::span<const std::uint32_t> ids, ProbeSinks sinks) override;
+  Result<bool> step_probe(bool wait) override;
   Result<std::vector<KernelTime>> profile_pass(std::uint32_t n_rows, std::uint32_t depth) override {
-    if (auto r = require_ready(); !r) return forward(r);
+    if (auto r = require_rest(); !r) return forward(r);
     session_->forget();
     return engine::profile_pass(device_, *model_, n_rows, depth);
   }
@@ -92,6 +92,7 @@ class EngineImpl final : public Engine {
 
  private:
   Result<void> require_ready() const;
+  Result<void> require_rest() const;  // ready, and no probe runs
   void build(std::unique_ptr<Model> model);
   void keep_time();
 
@@ -104,6 +105,7 @@ class EngineImpl final : public Engine {
   model::State state_;
   std::unique_ptr<Passes> passes_;
   std::unique_ptr<Session> session_;
+  std::optional<Probe> probe_;
   bool ready_ = false;
 
   std::vector<std::uint32_t> prompt_ids_;
@@ -146,6 +148,12 @@ Result<void> EngineImpl::require_ready() const {
               "The model is still being loaded, so nothing can be generated yet.");
 }
 
+Result<void> EngineImpl::require_rest() const {
+  if (auto r = require_ready(); !r) return r;
+  if (!probe_ || !probe_->is_running()) return {};
+  return fail(ErrorCode::invalid_argument, "A probe is running; end it before anything else begins.");
+}
+
 Result<void> EngineImpl::begin_chat(std::span<const Message> messages, const GenerateOptions& options) {
   if (auto r = require_ready(); !r) return r;
   if (model_->text && !model_->text->template_problem.empty()) {
@@ -183,7 +191,7 @@ Result<void> EngineImpl::begin_text(std::string_view text, const GenerateOptions
 }
 
 Result<void> EngineImpl::begin_ids(std::span<const std::uint32_t> ids, const GenerateOptions& options) {
-  if (auto r = require_ready(); !r) return r;
+  if (auto r = require_rest(); !r) return r;
   if (auto begun = session_->begin(ids, options); !begun) return begun;
   prompt_ids_.assign(ids.begin(), ids.end());
   if (model_->text) decoder_.emplace(model_->text->tokenizer, /*skip_special=*/true);
@@ -219,17 +227,25 @@ Result<StepEvent> EngineImpl::step(bool wait) {
   return event;
 }
 
-Result<std::vector<float>> EngineImpl::compute_logits(std::span<const std::uint32_t> ids,
-                                                      const HiddenSink& sink) {
-  if (auto r = require_ready(); !r) return forward(r);
-  if (auto r = session_->check_prompt(ids); !r) return forward(r);
+Result<void> EngineImpl::begin_probe(std::span<const std::uint32_t> ids, ProbeSinks sinks) {
+  if (auto r = require_rest(); !r) return r;
+  if (session_->is_running()) {
+    return fail(ErrorCode::invalid_argument, "A generation is running; end it before a probe begins.");
+  }
+  if (auto r = session_->check_prompt(ids); !r) return r;
   session_->forget();
-  return probe(device_, *passes_, state_, model_->spec, ids, sink);
+  probe_.emplace(device_, *passes_, state_, model_->spec, ids, std::move(sinks));
+  return {};
+}
+
+Result<bool> EngineImpl::step_probe(bool wait) {
+  if (!probe_ || !probe_->is_running()) return fail(ErrorCode::invalid_argument, "No probe is running.");
+  return probe_->step(wait);
 }
 
 Result<void> EngineImpl::score(std::span<const std::uint32_t> ids, std::uint32_t max_rows,
                                const LogitsSink& sink) {
-  if (auto r = require_ready(); !r) return r;
+  if (auto r = require_rest(); !r) return r;
   if (auto r = session_->check_prompt(ids); !r) return r;
   session_->forget();
   return engine::score(device_, *passes_, state_, model_->spec,
@@ -248,6 +264,21 @@ Result<gpu::Target> check_options(gpu::Device& device, const EngineOptions& opti
 }
 
 }  // namespace
+
+Result<std::vector<float>> Engine::compute_logits(std::span<const std::uint32_t> ids,
+                                                  const HiddenSink& hidden) {
+  std::vector<float> logits;
+  const auto keep = [&](std::span<const float> values) -> Result<void> {
+    logits.assign(values.begin(), values.end());
+    return {};
+  };
+  if (auto begun = begin_probe(ids, {.hidden = hidden, .logits = keep}); !begun) return forward(begun);
+  while (true) {
+    auto done = step_probe(true);
+    if (!done) return forward(done);
+    if (*done) return logits;
+  }
+}
 
 Result<std::unique_ptr<Engine>> Engine::open(gpu::Device& device, const ModelName& model,
                                              EngineOptions options) {

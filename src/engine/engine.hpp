@@ -54,6 +54,12 @@ struct RandomOptions {
 // [n, dim] f32, little-endian. Called in order of rows for each layer.
 using HiddenSink = std::function<Result<void>(std::size_t layer, Bytes rows)>;
 
+// What a probe gives: hidden states (where the sink is not empty), and at its end logits [vocab] of the last token.
+struct ProbeSinks {
+  HiddenSink hidden;
+  std::function<Result<void>(std::span<const float> logits)> logits;
+};
+
 // Takes the logits of the ids that may be chosen, [n_valid_ids], after the token at `position`. Called in order.
 using LogitsSink = std::function<Result<void>(std::size_t position, std::span<const float> logits)>;
 
@@ -131,9 +137,13 @@ class Engine {
   // 1: as decode does). Blocks: natively only.
   virtual Result<void> score(std::span<const std::uint32_t> ids, std::uint32_t max_rows,
                              const LogitsSink& sink) = 0;
-  // Logits [vocab] after `ids`, from an empty cache; with a sink also the hidden states. Blocks: natively only.
-  virtual Result<std::vector<float>> compute_logits(std::span<const std::uint32_t> ids,
-                                                    const HiddenSink& sink) = 0;
+  // Starts to run `ids` from an empty cache and to look inside. Errors: those of a prompt; invalid_argument while a
+  // generation or a probe runs.
+  virtual Result<void> begin_probe(std::span<const std::uint32_t> ids, ProbeSinks sinks) = 0;
+  // Advances a probe as step() does a generation; true once it gave its logits. Errors end it.
+  virtual Result<bool> step_probe(bool wait) = 0;
+  // A whole probe: logits [vocab] after `ids`. The sink may be empty. Blocks: natively only.
+  Result<std::vector<float>> compute_logits(std::span<const std::uint32_t> ids, const HiddenSink& hidden);
 
   // Time of each kind of op of a pass, see engine/profile.hpp. Blocks: natively only, on a GPU.
   virtual Result<std::vector<KernelTime>> profile_pass(std::uint32_t n_rows, std::uint32_t depth) = 0;

@@ -37,6 +37,47 @@ double logits_bound(const Prompt& prompt, const OpenOptions& options, bool f16) 
   return options.target && !options.target->cpu ? k_f32_integer_logits : k_f32_logits;
 }
 
+// The hidden states after each layer [n_layers + 1][n_tokens, dim], one layer behind the other.
+std::vector<std::vector<float>> hidden_states(Engine& engine, std::span<const std::uint32_t> ids) {
+  std::vector<std::vector<float>> layers;
+  const auto sink = [&](std::size_t layer, Bytes rows) -> Result<void> {
+    if (layers.size() <= layer) layers.resize(layer + 1);
+    const std::size_t n_old = layers[layer].size();
+    layers[layer].resize(n_old + rows.size() / sizeof(float));
+    std::memcpy(layers[layer].data() + n_old, rows.data(), rows.size());
+    return {};
+  };
+  EXPECT_TRUE(engine.compute_logits(ids, sink));
+  return layers;
+}
+
+struct GoldenHidden {
+  Prompt prompt;
+  std::vector<float> states;  // of all layers
+};
+GoldenHidden golden_hidden(const std::string& family) {
+  const auto golden = tests::family_golden(family)["hidden"];
+  const auto file = golden["states"]["file"].get<std::string>();
+  for (Prompt& prompt : tests::golden_prompts(family)) {
+    if (prompt.name != golden["prompt"].get<std::string>()) continue;
+    return {std::move(prompt), tests::read_floats(tests::family_root(family) + "/golden/" + file)};
+  }
+  throw std::runtime_error(family + " has no prompt with hidden states");
+}
+
+// `expect` is given each layer's states, got and wanted.
+template <typename Expect>
+void compare_layers(Engine& engine, const GoldenHidden& golden, const Expect& expect) {
+  const auto layers = hidden_states(engine, golden.prompt.ids);
+  ASSERT_FALSE(layers.empty());
+  ASSERT_EQ(layers.size() * layers[0].size(), golden.states.size());
+  for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+    SCOPED_TRACE(testing::Message() << "hidden states of layer " << layer);
+    const std::size_t n = layers[layer].size();
+    expect(layers[layer], std::span(golden.states).subspan(layer * n, n));
+  }
+}
+
 void expect_golden(const std::string& family, const OpenOptions& options, bool f16, std::uint32_t n_tokens,
                    const std::vector<std::string>& names = {}) {
   const auto model = tests::open_model(tests::family_model(family), options);
@@ -67,29 +108,11 @@ TEST_P(FamilyGolden, LogitsAndGreedyIdsOnTheOracles) {
 }
 
 TEST_P(FamilyGolden, HiddenStatesOfEveryLayer) {
-  const std::string family = GetParam();
-  const auto model = tests::open_model(tests::family_model(family), {.backend = Backend::reference});
-  const auto golden = tests::family_golden(family);
-  const auto want = tests::read_floats(tests::family_root(family) + "/golden/hidden.states.f32.bin");
-  Ids ids;
-  for (const Prompt& prompt : tests::golden_prompts(family)) {
-    if (prompt.name == golden["hidden"]["prompt"].get<std::string>()) ids = prompt.ids;
-  }
-  std::vector<std::vector<float>> layers;
-  const auto sink = [&](std::size_t layer, Bytes rows) -> Result<void> {
-    if (layers.size() <= layer) layers.resize(layer + 1);
-    const std::size_t n_old = layers[layer].size();
-    layers[layer].resize(n_old + rows.size() / sizeof(float));
-    std::memcpy(layers[layer].data() + n_old, rows.data(), rows.size());
-    return {};
-  };
-  ASSERT_TRUE(model.engine->compute_logits(ids, sink));
-  ASSERT_EQ(layers.size() * layers[0].size(), want.size());
-  for (std::size_t layer = 0; layer < layers.size(); ++layer) {
-    const auto expected = std::span(want).subspan(layer * layers[layer].size(), layers[layer].size());
-    EXPECT_LT(tests::largest_difference(layers[layer], expected), 1e-4 * (1.0 + tests::deviation(expected)))
-        << "layer " << layer;
-  }
+  const auto model = tests::open_model(tests::family_model(GetParam()), {.backend = Backend::reference});
+  compare_layers(*model.engine, golden_hidden(GetParam()),
+                 [](std::span<const float> got, std::span<const float> want) {
+                   EXPECT_LT(tests::largest_difference(got, want), 1e-4 * (1.0 + tests::deviation(want)));
+                 });
 }
 
 // The tokenizer's files, the template and the stop ids of the model's own folder.
@@ -130,6 +153,16 @@ TEST_P(FamilyGoldenGpu, LogitsAndGreedyIds) {
   // A single token, one over a page border in its answer, one of more than a prefill chunk: the sets take minutes.
   expect_golden(GetParam().family, {.backend = Backend::gpu, .target = *target}, target->f16, 10,
                 {"p001", "p016", "p131"});
+}
+
+TEST_P(FamilyGoldenGpu, HiddenStatesOfEveryLayer) {
+  const OpenOptions options = {.backend = Backend::gpu, .target = *gpu::parse_target(GetParam().set)};
+  const auto model = tests::open_model(tests::family_model(GetParam().family), options);
+  const GoldenHidden golden = golden_hidden(GetParam().family);
+  const double bound = logits_bound(golden.prompt, options, options.target->f16);
+  compare_layers(*model.engine, golden, [&](std::span<const float> got, std::span<const float> want) {
+    EXPECT_LT(relative_l2(got, want), bound);
+  });
 }
 
 // Every family on the sets that people get, and on one more, so that each set has several; ZTVM_ALL_CASES=1: all on all.

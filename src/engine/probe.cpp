@@ -7,22 +7,6 @@
 namespace ztvm::engine {
 namespace {
 
-Result<void> run_chunk(gpu::Device& device, Passes& passes, const model::State& state, std::uint32_t dim,
-                       std::uint32_t n_rows, const HiddenSink& sink) {
-  if (!sink) {
-    passes.body(n_rows);
-    return passes.flush();
-  }
-  for (std::size_t layer = 0; layer < passes.n_layer_ends(); ++layer) {
-    passes.body_part(n_rows, layer);
-    if (auto flushed = passes.flush(); !flushed) return flushed;
-    auto rows = gpu::read_now(device, state.x.buffer, 0, std::uint64_t{n_rows} * dim * sizeof(float));
-    if (!rows) return forward(rows);
-    if (auto taken = sink(layer, *rows); !taken) return taken;
-  }
-  return {};
-}
-
 Result<std::vector<float>> read_logits(gpu::Device& device, const model::State& state, std::uint32_t n) {
   auto bytes = gpu::read_now(device, state.logits.buffer, 0, std::uint64_t{n} * sizeof(float));
   if (!bytes) return forward(bytes);
@@ -33,21 +17,71 @@ Result<std::vector<float>> read_logits(gpu::Device& device, const model::State& 
 
 }  // namespace
 
-Result<std::vector<float>> probe(gpu::Device& device, Passes& passes, const model::State& state,
-                                 const model::ModelSpec& spec, std::span<const std::uint32_t> ids,
-                                 const HiddenSink& sink) {
-  for (std::size_t first = 0; first < ids.size();) {
-    const std::size_t n_rows = std::min<std::size_t>(passes.max_rows(), ids.size() - first);
-    write_rows(device, state, {.position = static_cast<std::uint32_t>(first)}, ids.subspan(first, n_rows));
-    if (auto run = run_chunk(device, passes, state, spec.dim, static_cast<std::uint32_t>(n_rows), sink);
-        !run) {
-      return forward(run);
-    }
-    first += n_rows;
+Probe::Probe(gpu::Device& device, Passes& passes, const model::State& state, const model::ModelSpec& spec,
+             std::span<const std::uint32_t> ids, ProbeSinks sinks)
+    : device_(device),
+      passes_(passes),
+      state_(state),
+      spec_(spec),
+      ids_(ids.begin(), ids.end()),
+      sinks_(std::move(sinks)) {}
+
+Result<bool> Probe::step(bool wait) {
+  Result<void> status;
+  if (!reading_) status = submit_next();
+  if (status) status = device_.poll(wait && reading_);
+  if (status) status = std::move(status_);
+  if (!status) {
+    over_ = true;
+    return forward(status);
   }
-  passes.head();
-  if (auto flushed = passes.flush(); !flushed) return forward(flushed);
-  return read_logits(device, state, spec.vocab);
+  return over_;
+}
+
+// Runs to the next values that a sink takes.
+Result<void> Probe::submit_next() {
+  while (first_ < ids_.size()) {
+    if (layer_ == 0) {
+      n_rows_ = std::min<std::size_t>(passes_.max_rows(), ids_.size() - first_);
+      write_rows(device_, state_, {.position = static_cast<std::uint32_t>(first_)},
+                 std::span(ids_).subspan(first_, n_rows_));
+    }
+    if (sinks_.hidden) {
+      passes_.body_part(static_cast<std::uint32_t>(n_rows_), layer_);
+      if (auto flushed = passes_.flush(); !flushed) return flushed;
+      read(state_.x, std::uint64_t{n_rows_} * spec_.dim);
+      return {};
+    }
+    passes_.body(static_cast<std::uint32_t>(n_rows_));
+    if (auto flushed = passes_.flush(); !flushed) return flushed;
+    first_ += n_rows_;
+  }
+  passes_.head();
+  if (auto flushed = passes_.flush(); !flushed) return flushed;
+  read(state_.logits, spec_.vocab);
+  return {};
+}
+
+void Probe::read(const gpu::Tensor& tensor, std::uint64_t n_values) {
+  reading_ = true;
+  device_.read(tensor.buffer, 0, n_values * sizeof(float), [this](Result<Bytes> bytes) {
+    reading_ = false;
+    status_ = bytes ? take(*bytes) : Result<void>(forward(bytes));
+  });
+}
+
+Result<void> Probe::take(Bytes bytes) {
+  if (first_ < ids_.size()) {
+    if (auto taken = sinks_.hidden(layer_, bytes); !taken) return taken;
+    if (++layer_ < passes_.n_layer_ends()) return {};
+    layer_ = 0;
+    first_ += n_rows_;
+    return {};
+  }
+  over_ = true;
+  std::vector<float> logits(spec_.vocab);
+  std::memcpy(logits.data(), bytes.data(), bytes.size());
+  return sinks_.logits(logits);
 }
 
 Result<void> score(gpu::Device& device, Passes& passes, const model::State& state,

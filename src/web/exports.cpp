@@ -11,11 +11,6 @@
 namespace ztvm::web {
 namespace {
 
-std::size_t answer_no_engine() {
-  return answer(
-      Error{.code = ErrorCode::invalid_argument, .text = "No model is open; ztvm_open comes first."});
-}
-
 // File lengths come in as f64, which is exact up to 2^53.
 bool is_length(double n_bytes) { return n_bytes >= 0.0 && n_bytes <= 0x1p53; }
 

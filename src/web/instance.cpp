@@ -22,6 +22,11 @@ std::size_t answer(const Result<void>& result) {
   return result ? answer(Json::object()) : answer(result.error());
 }
 
+std::size_t answer_no_engine() {
+  return answer(
+      Error{.code = ErrorCode::invalid_argument, .text = "No model is open; ztvm_open comes first."});
+}
+
 Json memory_plan_json(const engine::MemoryPlan& plan) {
   return {{"weights_bytes", plan.weights_bytes},
           {"kv_cache_bytes", plan.kv_cache_bytes},

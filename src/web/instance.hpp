@@ -27,6 +27,7 @@ Instance& instance();
 std::size_t answer(const Json& reply);
 std::size_t answer(const Error& error);
 std::size_t answer(const Result<void>& result);
+std::size_t answer_no_engine();
 
 Json memory_plan_json(const engine::MemoryPlan& plan);
 

@@ -211,6 +211,18 @@ Result<GenerateRequest> parse_generate_request(std::string_view text) {
   return request;
 }
 
+Result<ProbeRequest> parse_probe_request(std::string_view text) {
+  const auto json = parse_request(text, "The request");
+  if (!json) return std::unexpected(json.error());
+  auto ids = parse_numbers(json->value("ids", Json()), "ids");
+  if (!ids) return forward(ids);
+  ProbeRequest request = {.ids = std::move(*ids)};
+  Fields fields(*json, "The request");
+  if (fields.has("hidden")) fields.flag("hidden", request.hidden);
+  if (auto checked = fields.result(); !checked) return forward(checked);
+  return request;
+}
+
 Result<BenchRequest> parse_bench_request(std::string_view text) {
   const auto json = parse_request(text, "The request");
   if (!json) return std::unexpected(json.error());

@@ -31,6 +31,13 @@ Result<engine::EngineOptions> parse_engine_options(std::string_view text);
 // checked.
 Result<GenerateRequest> parse_generate_request(std::string_view text);
 
+struct ProbeRequest {
+  std::vector<std::uint32_t> ids;
+  bool hidden = false;  // hidden states after each layer, besides logits
+};
+// {"ids", "hidden"?}. Errors: invalid_argument, naming the field.
+Result<ProbeRequest> parse_probe_request(std::string_view text);
+
 // {"model", "layers"?, "kv"?, "prompt_tokens", "gen_tokens", "depths", "repeat"}. Errors: invalid_argument, naming the
 // field.
 Result<BenchRequest> parse_bench_request(std::string_view text);

@@ -1,5 +1,5 @@
-// The same C++ engine in a browser gives what the reference gives: logits and greedy tokens of a tiny model of every
-// family, and the chats of a real one. Firefox is asked in validate.test.mjs.
+// The same C++ engine in a browser gives what the reference gives: logits, hidden states after each layer and greedy
+// tokens of a tiny model of every family, and the chats of a real one. Firefox is asked in validate.test.mjs.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -10,6 +10,8 @@ import { golden, goldens, models, nDecided, requireModel, smolFile, tinyFile } f
 const noise = 0.02;
 /** Of the logits' standard deviation, as in src/engine/family_golden_gpu_test.cpp. */
 const logitsNoise = 2e-3;
+/** Of their standard deviation and 1, as there. */
+const hiddenNoise = 1e-4;
 let opened, page;
 
 before(async () => {
@@ -25,12 +27,30 @@ function assertGreedy(ids, tokens, margins, name) {
   assert.deepEqual(ids.slice(0, n), tokens.slice(0, n), `${name}, first ${n} tokens`);
 }
 
+function deviation(values) {
+  const mean = values.reduce((sum, x) => sum + x, 0) / values.length;
+  return Math.sqrt(values.reduce((sum, x) => sum + (x - mean) ** 2, 0) / values.length);
+}
+
+const worst = (got, want) => want.reduce((most, x, i) => Math.max(most, Math.abs(x - got[i])), 0);
+const relativeL2 = (got, want) => Math.hypot(...want.map((x, i) => x - got[i])) / Math.hypot(...want);
+const argmax = (values) => values.reduce((best, x, i) => (x > values[best] ? i : best), 0);
+
 function assertLogits(got, want, name) {
   assert.equal(got.length, want.length, name);
-  const mean = want.reduce((sum, x) => sum + x, 0) / want.length;
-  const deviation = Math.sqrt(want.reduce((sum, x) => sum + (x - mean) ** 2, 0) / want.length);
-  const worst = want.reduce((most, x, i) => Math.max(most, Math.abs(x - got[i])), 0);
-  assert.ok(worst < logitsNoise * deviation, `${name}: logits differ by ${worst} of ${deviation}`);
+  assert.ok(worst(got, want) < logitsNoise * deviation(want), `${name}: logits differ by ${worst(got, want)}`);
+  assert.ok(relativeL2(got, want) < logitsNoise, `${name}: logits differ by ${relativeL2(got, want)} of their norm`);
+  assert.equal(argmax(got), argmax(want), name);
+}
+
+/** `want` has the layers one behind the other. */
+function assertHidden(layers, want, name) {
+  assert.equal(layers.length * layers[0].length, want.length, name);
+  for (const [layer, got] of layers.entries()) {
+    const expected = want.slice(layer * got.length, (layer + 1) * got.length);
+    const difference = worst(got, expected);
+    assert.ok(difference < hiddenNoise * (1 + deviation(expected)), `${name}, layer ${layer}: off by ${difference}`);
+  }
 }
 
 function readFloats(file) {
@@ -42,13 +62,16 @@ function readFloats(file) {
 const nTokensOf = { llama: 32, phi3: 12, qwen3: 12, qwen35: 12, qwen36: 32, qwen36q3: 12 };
 
 for (const [family, nTokens] of Object.entries(nTokensOf)) {
-  test(`the tiny ${family} gives the reference's logits and tokens`, async () => {
-    const { prompts } = golden(`${family}/golden`);
+  test(`the tiny ${family} gives the reference's logits, hidden states and tokens`, async () => {
+    const { prompts, hidden } = golden(`${family}/golden`);
     const source = { name: family, url: `golden/${family}/model/${family === 'llama' ? tinyFile : ''}` };
-    const asked = prompts.map(({ ids }) => ({ ids, nTokens }));
+    const asked = prompts.map(({ name, ids }) => ({ ids, nTokens, hidden: name === hidden.prompt }));
     const results = await page.evaluate(([from, all]) => lab.probeModel(from, all), [source, asked]);
     for (const [i, { name, last_logits, greedy }] of prompts.entries()) {
       assertLogits(results[i].logits, readFloats(`${goldens}${family}/golden/${last_logits.file}`), name);
+      if (name === hidden.prompt) {
+        assertHidden(results[i].hidden, readFloats(`${goldens}${family}/golden/${hidden.states.file}`), name);
+      }
       assert.equal(results[i].ids.length, nTokens);
       assertGreedy(results[i].ids, greedy.tokens, greedy.margins, name);
     }

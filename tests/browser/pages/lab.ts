@@ -57,47 +57,37 @@ async function generateAll(source: ModelSource, requests: LabRequest[], options 
 interface GoldenPrompt {
   ids: number[];
   nTokens: number;
+  /** Hidden states are asked for, too. */
+  hidden: boolean;
 }
 
-/** An engine in this thread: of each prompt the logits of its last token, and what follows greedily. */
-async function probeModel(source: ModelSource, prompts: GoldenPrompt[]): Promise<{ logits: number[]; ids: number[] }[]> {
-  const made = rememberBuffers();
+interface Inside {
+  logits: number[];
+  /** Of each layer its rows, one behind the other. */
+  hidden: number[][];
+  ids: number[];
+}
+
+/** An engine in this thread: of each prompt what is inside the model after it, and what follows greedily. */
+async function probeModel(source: ModelSource, prompts: GoldenPrompt[]): Promise<Inside[]> {
   const engine = await Engine.create(new URL(wasmUrl, location.href));
   try {
     await engine.open(source, {}, () => {});
     await engine.load(() => {});
     const results = [];
-    for (const { ids, nTokens } of prompts) {
-      await follow(engine, ids, 1);
-      const logits = await contents(engine.device, made.buffers.get('logits')!);
-      results.push({ logits: [...new Float32Array(logits)], ids: await follow(engine, ids, nTokens) });
+    for (const { ids, nTokens, hidden } of prompts) {
+      const inside: Inside = { logits: [], hidden: [], ids: [] };
+      for await (const { layer, values } of engine.probe(ids, hidden)) {
+        if (layer === undefined) inside.logits.push(...values);
+        else (inside.hidden[layer] ??= []).push(...values);
+      }
+      inside.ids = await follow(engine, ids, nTokens);
+      results.push(inside);
     }
     return results;
   } finally {
     engine.close();
-    made.stop();
   }
-}
-
-/** The buffers that devices make from now on, by label. */
-function rememberBuffers(): { buffers: Map<string, GPUBuffer>; stop: () => void } {
-  const { createBuffer } = GPUDevice.prototype;
-  const buffers = new Map<string, GPUBuffer>();
-  GPUDevice.prototype.createBuffer = function (descriptor) {
-    const buffer = createBuffer.call(this, descriptor);
-    buffers.set(buffer.label, buffer);
-    return buffer;
-  };
-  return { buffers, stop: () => (GPUDevice.prototype.createBuffer = createBuffer) };
-}
-
-async function contents(device: GPUDevice, buffer: GPUBuffer): Promise<ArrayBuffer> {
-  const staging = device.createBuffer({ size: buffer.size, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
-  const encoder = device.createCommandEncoder();
-  encoder.copyBufferToBuffer(buffer, 0, staging, 0, buffer.size);
-  device.queue.submit([encoder.finish()]);
-  await staging.mapAsync(GPUMapMode.READ);
-  return staging.getMappedRange().slice(0);
 }
 
 async function follow(engine: Engine, ids: number[], nTokens: number): Promise<number[]> {
