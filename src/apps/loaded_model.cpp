@@ -1,12 +1,11 @@
 #include "apps/loaded_model.hpp"
 
-#include <chrono>
-#include <thread>
 #include <vector>
 
 #include "apps/clock.hpp"
 #include "apps/model_catalog.hpp"
 #include "apps/read_ahead.hpp"
+#include "apps/tuning_store.hpp"
 #include "gpu/host_device.hpp"
 #include "gpu/webgpu_device.hpp"
 
@@ -14,10 +13,9 @@ namespace ztvm::app {
 
 Result<void> wait_until_ready(engine::Engine& engine) {
   while (true) {
-    auto ready = engine.ready();
+    auto ready = engine.ready(true);
     if (!ready) return forward(ready);
     if (*ready) return {};
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
 
@@ -71,6 +69,23 @@ Result<void> supply_model(engine::Engine& engine, ModelSource& source, const Sup
   return {};
 }
 
+engine::EngineOptions options_for(const gpu::Device& device, const ModelOptions& options) {
+  engine::EngineOptions made = {.context = options.context,
+                                .backend = options.backend,
+                                .target = options.target,
+                                .kv = options.kv,
+                                .now_ms = now_ms,
+                                .report = options.report};
+  use_tuning(device.caps(), options.autotune, made);
+  return made;
+}
+
+void keep_measured(const gpu::Device& device, const engine::EngineOptions& options,
+                   const engine::Engine& engine, const BackgroundRecord::Warn& warn) {
+  auto kept = keep_tuning(device.caps(), options, engine);
+  if (!kept && warn) warn(kept.error().text);
+}
+
 Result<LoadedModel> load_model(const ModelOptions& options, const LoadProgress& progress) {
   auto path = resolve_model(options.model, model_roots());
   if (!path) return forward(path);
@@ -80,13 +95,8 @@ Result<LoadedModel> load_model(const ModelOptions& options, const LoadProgress& 
   auto device = open_device(options.backend, options.adapter, options.timestamps);
   if (!device) return forward(device);
   if (options.wrap_device) *device = options.wrap_device(std::move(*device));
-  auto engine = engine::Engine::open(**device, source->name(),
-                                     {.context = options.context,
-                                      .backend = options.backend,
-                                      .target = options.target,
-                                      .kv = options.kv,
-                                      .now_ms = now_ms,
-                                      .report = options.report});
+  const engine::EngineOptions engine_options = options_for(**device, options);
+  auto engine = engine::Engine::open(**device, source->name(), engine_options);
   if (!engine) return forward(engine);
   std::uint64_t n_done = 0;
   auto supplied = supply_model(**engine, *source, [&](const load::WantedRange&, std::size_t n_bytes) {
@@ -95,6 +105,7 @@ Result<LoadedModel> load_model(const ModelOptions& options, const LoadProgress& 
   });
   if (!supplied) return forward(supplied);
   if (auto ready = wait_until_ready(**engine); !ready) return forward(ready);
+  keep_measured(**device, engine_options, **engine, options.warn);
   LoadedModel model{.device = std::move(*device), .engine = std::move(*engine)};
   if (options.record && !path->folder.empty())
     model.record = std::make_unique<BackgroundRecord>(path->folder, std::move(before), options.warn);

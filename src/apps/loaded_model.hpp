@@ -8,6 +8,7 @@
 
 #include "apps/download/background_record.hpp"
 #include "apps/model_source.hpp"
+#include "apps/tuning_store.hpp"
 #include "base/error.hpp"
 #include "engine/engine.hpp"
 #include "gpu/device.hpp"
@@ -22,6 +23,7 @@ struct ModelOptions {
   std::uint32_t context = 0;          // tokens; 0: the model's own
   std::optional<gpu::Target> target;  // kernel set; none: chosen for the adapter
   model::KvType kv = model::KvType::floats;
+  Autotune autotune = Autotune::off;
   bool timestamps = false;                // open the device for Engine::profile_decode()
   gpu::LockstepReport* report = nullptr;  // for Backend::lockstep
   // If set, the engine runs on what this makes of the device.
@@ -44,6 +46,11 @@ using LoadProgress = std::function<void(std::uint64_t n_done, std::uint64_t n_to
 // A GPU through webgpu.h, or the host device that runs the kernels' oracles. Errors: device, not_found.
 Result<std::unique_ptr<gpu::Device>> open_device(engine::Backend backend, const std::string& adapter,
                                                  bool timestamps = false);
+
+// What the engine is opened with, and afterwards keeping what it measured; where that fails, `warn` is told why.
+engine::EngineOptions options_for(const gpu::Device& device, const ModelOptions& options);
+void keep_measured(const gpu::Device& device, const engine::EngineOptions& options,
+                   const engine::Engine& engine, const BackgroundRecord::Warn& warn);
 
 // Returns once all pipelines of a supplied model are compiled. Errors: of the device.
 Result<void> wait_until_ready(engine::Engine& engine);

@@ -21,7 +21,8 @@ class FakeEngine final : public engine::Engine {
   std::optional<engine::MemoryPlan> memory_plan() const override {
     return engine::MemoryPlan{.kv_cache_bytes = 1000, .context = 100, .decode_weights_bytes = 5000};
   }
-  Result<bool> ready() override { return true; }
+  Result<bool> ready(bool) override { return true; }
+  const gpu::Tuning& tuning() const override { return tuning_; }
   std::uint32_t context() const override { return 100; }
   std::uint32_t dispatches_per_token() const override { return 0; }
   Result<void> begin_chat(std::span<const engine::Message>, const engine::GenerateOptions&) override {
@@ -65,6 +66,7 @@ class FakeEngine final : public engine::Engine {
  private:
   std::vector<std::uint32_t> prompt_;
   engine::Timings timings_;
+  gpu::Tuning tuning_;
   std::uint32_t n_left_ = 0;
   int n_generations_ = 0;
 };

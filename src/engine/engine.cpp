@@ -10,6 +10,7 @@
 #include "engine/random_model.hpp"
 #include "engine/session.hpp"
 #include "engine/true_shapes.hpp"
+#include "engine/tuner.hpp"
 #include "text/stream_decoder.hpp"
 
 namespace ztvm::engine {
@@ -44,6 +45,7 @@ class EngineImpl final : public Engine {
   EngineImpl(gpu::Device& device, const ModelName& model, EngineOptions options, const gpu::Target& target)
       : device_(device),
         options_(std::move(options)),
+        tuning_(std::make_shared<const gpu::Tuning>(options_.tuning)),
         started_ms_(options_.now_ms()),
         loader_(device, model, load_options(options_, target)) {}
 
@@ -51,7 +53,8 @@ class EngineImpl final : public Engine {
   EngineImpl(gpu::Device& device, std::unique_ptr<Model> model, EngineOptions options,
              const gpu::Target& target)
       : EngineImpl(device, ModelName{}, std::move(options), target) {
-    build(std::move(model));
+    model_ = std::move(model);
+    record_passes();
   }
 
   std::optional<load::WantedRange> wanted() const override;
@@ -65,7 +68,8 @@ class EngineImpl final : public Engine {
   std::optional<MemoryPlan> memory_plan() const override {
     return model_ ? std::optional(model_->memory) : loader_.memory_plan();
   }
-  Result<bool> ready() override;
+  Result<bool> ready(bool wait) override;
+  const gpu::Tuning& tuning() const override { return *tuning_; }
   std::uint32_t context() const override { return model_ ? model_->context : 0; }
   std::uint32_t dispatches_per_token() const override {
     return passes_ ? passes_->dispatches_per_token() : 0;
@@ -93,12 +97,14 @@ class EngineImpl final : public Engine {
  private:
   Result<void> require_ready() const;
   Result<void> require_rest() const;  // ready, and no probe runs
-  void build(std::unique_ptr<Model> model);
+  void record_passes();
+  Result<bool> tune(bool wait);
   void keep_time();
 
   // In order of ownership: what is below borrows from what is above.
   gpu::Device& device_;
   EngineOptions options_;
+  std::shared_ptr<const gpu::Tuning> tuning_;
   double started_ms_ = 0.0;
   ModelLoader loader_;
   std::unique_ptr<Model> model_;
@@ -106,6 +112,7 @@ class EngineImpl final : public Engine {
   std::unique_ptr<Passes> passes_;
   std::unique_ptr<Session> session_;
   std::optional<Probe> probe_;
+  std::unique_ptr<Tuner> tuner_;
   bool ready_ = false;
 
   std::vector<std::uint32_t> prompt_ids_;
@@ -119,9 +126,10 @@ std::optional<load::WantedRange> EngineImpl::wanted() const {
   return model_ ? std::nullopt : loader_.wanted();
 }
 
-void EngineImpl::build(std::unique_ptr<Model> model) {
-  model_ = std::move(model);
+void EngineImpl::record_passes() {
+  model_->decoder.set_tuning(tuning_);
   state_ = model_->decoder.state(model_->buffers);
+  session_.reset();
   passes_ = std::make_unique<Passes>(make_executor(device_, options_), model_->decoder,
                                      model::Weights(model_->weights, model_->buffers), model_->buffers);
   session_ = std::make_unique<Session>(device_, *passes_, state_, model_->spec, model_->context,
@@ -129,17 +137,35 @@ void EngineImpl::build(std::unique_ptr<Model> model) {
                                                     : std::span<const std::uint32_t>());
 }
 
-Result<bool> EngineImpl::ready() {
+// Measures what the tuning lacks; true once that is done. Passes that take other forms then are recorded anew.
+Result<bool> EngineImpl::tune(bool wait) {
+  if (!options_.autotune || options_.backend != Backend::gpu) return true;
+  if (!tuner_) tuner_ = std::make_unique<Tuner>(device_, *model_, *passes_, *tuning_, options_.now_ms);
+  const auto done = tuner_->step(wait);
+  if (!done || !*done) return done;
+  options_.autotune = false;
+  auto measured = std::make_shared<const gpu::Tuning>(tuner_->tuning());
+  tuner_.reset();
+  if (*measured == *tuning_) return true;
+  tuning_ = std::move(measured);
+  record_passes();
+  return false;
+}
+
+Result<bool> EngineImpl::ready(bool wait) {
   if (!model_) {
     if (loader_.wanted()) return false;
-    build(loader_.take());
+    model_ = loader_.take();
+    record_passes();
   }
-  if (auto polled = device_.poll(false); !polled) return forward(polled);
-  if (!ready_ && device_.n_pending() == 0) {
-    ready_ = true;
-    timings_.load_ms = options_.now_ms() - started_ms_;
-  }
-  return ready_;
+  if (ready_) return true;
+  if (auto polled = device_.poll(wait && device_.n_pending() > 0); !polled) return forward(polled);
+  if (device_.n_pending() > 0 && !tuner_) return false;
+  auto tuned = tune(wait);
+  if (!tuned || !*tuned) return tuned;
+  ready_ = true;
+  timings_.load_ms = options_.now_ms() - started_ms_;
+  return true;
 }
 
 Result<void> EngineImpl::require_ready() const {

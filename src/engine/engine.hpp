@@ -13,6 +13,7 @@
 #include "engine/generation.hpp"
 #include "gpu/device.hpp"
 #include "gpu/executor.hpp"
+#include "gpu/tuning.hpp"
 #include "load/wanted_range.hpp"
 #include "model/kv_type.hpp"
 
@@ -31,7 +32,9 @@ struct EngineOptions {
   Backend backend = Backend::gpu;
   std::optional<gpu::Target> target;  // kernel set; none: chosen for the adapter
   model::KvType kv = model::KvType::floats;
-  std::function<double()> now_ms;         // monotonic clock of the host
+  gpu::Tuning tuning;              // forms of ops that were measured before on this adapter
+  bool autotune = false;           // Backend::gpu: what is missing there is measured at the end of loading
+  std::function<double()> now_ms;  // monotonic clock of the host
   gpu::LockstepReport* report = nullptr;  // filled by lockstep, outlives the engine
 };
 
@@ -114,8 +117,11 @@ class Engine {
   virtual Result<void> supply_missing() = 0;
   // Nothing until the headers were read.
   virtual std::optional<MemoryPlan> memory_plan() const = 0;
-  // True when all weights are on the device and every pipeline is compiled. Polls the device.
-  virtual Result<bool> ready() = 0;
+  // True when all weights are on the device, every pipeline is compiled and what is to be measured is. Polls the device;
+  // with `wait` (native only) it returns after something happened.
+  virtual Result<bool> ready(bool wait) = 0;
+  // The forms that were measured, before and in ready(), where they are looked for in the options.
+  virtual const gpu::Tuning& tuning() const = 0;
 
   virtual std::uint32_t context() const = 0;  // tokens that fit
   virtual std::uint32_t dispatches_per_token() const = 0;

@@ -11,6 +11,8 @@ namespace ztvm::engine {
 
 class Passes {
  public:
+  static constexpr std::uint32_t k_few_rows = 16;
+
   // Records everything; on a GPU the pipelines start compiling.
   Passes(std::unique_ptr<gpu::Executor> executor, const model::Decoder& decoder,
          const model::Weights& weights, const model::Buffers& buffers);
@@ -29,7 +31,6 @@ class Passes {
   std::uint32_t dispatches_per_token() const;
 
  private:
-  static constexpr std::uint32_t k_few_rows = 16;
   struct BodyId {
     gpu::RecordingId id{};
     std::vector<std::size_t> ends;

@@ -3,6 +3,8 @@
 // three executors run: the GPU plan, the oracles on the host, and lockstep, which runs both and compares.
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -63,6 +65,13 @@ struct Grid {
   std::uint32_t rows_per_workgroup = 1;
 };
 
+// One of several ways to run an op: same bindings, same result, other speed.
+struct Form {
+  std::string name;  // "512 threads, 4 rounds at a time"
+  Program program;
+  Grid grid;
+};
+
 struct Op {
   std::string name;  // "layer 3 attention"
   Program program;
@@ -72,7 +81,15 @@ struct Op {
   // Largest |got - want| allowed, as a multiple of |want| + rms(want) of the output; u32 outputs must be equal, and of
   // i8_groups the scales are held to it.
   float tolerance = 0.0f;
+  // Of an op that has several forms (gpu/tuning.hpp): what they depend on, so that ops of one shape have the same forms,
+  // and all of them, the kernel's own choice first.
+  std::string shape;
+  std::vector<Form> forms;
 };
+
+// What was measured, by shape: gpu/tuning.hpp.
+struct TunedShape;
+using Tuning = std::map<std::string, TunedShape, std::less<>>;
 
 // What kernels are recorded into.
 struct Recording {
@@ -80,6 +97,7 @@ struct Recording {
   Limits limits;
   std::uint32_t max_rows = 1;  // rows a pass may have
   std::vector<Op> ops;
+  std::shared_ptr<const Tuning> tuning;  // none: every kernel takes its own choice
 };
 
 // Tolerance of a sum of `n_terms` products accumulated in f32, its result rounded to `dtype`.

@@ -12,6 +12,8 @@ namespace ztvm::gpu {
 
 // The text of src/**/<name>.wgsl, or an empty view. Generated at build time.
 std::string_view shader_source(std::string_view name);
+// Another one for every change of any of them, in hex.
+std::string_view shader_fingerprint();
 
 // One `const NAME = value;` of the prelude.
 struct Const {

@@ -32,7 +32,8 @@ Result<gpu::Recording> build_case(CaseBuilder& builder, const gpu::Target& targe
   gpu::Recording recording = {.target = target,
                               .limits = kernel_case.least_limits ? gpu::Limits() : builder.limits(),
                               .max_rows = kernel_case.max_rows,
-                              .ops = {}};
+                              .ops = {},
+                              .tuning = nullptr};
   kernel_case.build(builder, recording);
   if (!builder.status()) return std::unexpected(builder.status().error());
   check(builder.n_rows() <= kernel_case.max_rows, "a case runs at most max_rows rows");

@@ -36,7 +36,11 @@ Decoder Decoder::plan(const ModelSpec& spec, ModelWeights weights, const Decoder
 }
 
 gpu::Recording Decoder::empty_recording(std::uint32_t max_rows) const {
-  return {.target = options_.target, .limits = options_.limits, .max_rows = max_rows, .ops = {}};
+  return {.target = options_.target,
+          .limits = options_.limits,
+          .max_rows = max_rows,
+          .ops = {},
+          .tuning = tuning_};
 }
 
 Body Decoder::record_body(const Weights& weights, const Buffers& buffers, std::uint32_t max_rows) const {

@@ -1,6 +1,7 @@
 #pragma once
 // The decoder: state and scratch buffers of a model, and its passes recorded as ops. Written once; executors differ.
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "gpu/op.hpp"
@@ -63,6 +64,9 @@ class Decoder {
   gpu::Recording record_sample(const Buffers& buffers) const;
   gpu::Recording record_advance(const Buffers& buffers) const;
 
+  // Recordings from now on take the forms that were measured as the fastest.
+  void set_tuning(std::shared_ptr<const gpu::Tuning> tuning) { tuning_ = std::move(tuning); }
+
   State state(const Buffers& buffers) const;
   const DecoderOptions& options() const { return options_; }
   const ModelSpec& spec() const { return spec_; }
@@ -77,6 +81,7 @@ class Decoder {
   StatePlan state_;
   LayerStatePlan layers_;
   ScratchPlan scratch_;
+  std::shared_ptr<const gpu::Tuning> tuning_;
 };
 
 }  // namespace ztvm::model

@@ -28,7 +28,7 @@ class BenchRun {
  public:
   static Result<std::unique_ptr<BenchRun>> open(gpu::Device& device, BenchRequest request);
 
-  Result<bool> ready() { return engine_->ready(); }
+  Result<bool> ready() { return engine_->ready(false); }
   Result<bool> step() { return benchmark_->step(false); }
   const bench::BenchProgress& progress() const { return benchmark_->progress(); }
   // Errors: a rate that the memory does not give.

@@ -128,7 +128,7 @@ extern "C" {
 [[clang::export_name("ztvm_ready")]] std::size_t ztvm_ready() {
   if (!instance().engine) return answer_no_engine();
   engine::Engine& engine = *instance().engine;
-  const auto ready = engine.ready();
+  const auto ready = engine.ready(false);
   if (!ready) return answer(ready.error());
   if (!*ready) return answer(Json{{"ready", false}});
   return answer(Json{{"ready", true},

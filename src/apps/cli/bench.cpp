@@ -47,13 +47,12 @@ Result<LoadedModel> open_random(const BenchCommand& command) {
   auto device = open_device(engine::Backend::gpu, command.model.adapter, command.model.timestamps);
   if (!device) return forward(device);
   *device = metered(std::move(*device));
-  auto engine = engine::Engine::open_random(**device, command.random, {.n_layers = command.n_layers},
-                                            {.context = command.model.context,
-                                             .target = command.model.target,
-                                             .kv = command.model.kv,
-                                             .now_ms = now_ms});
+  const engine::EngineOptions options = options_for(**device, command.model);
+  auto engine =
+      engine::Engine::open_random(**device, command.random, {.n_layers = command.n_layers}, options);
   if (!engine) return forward(engine);
   if (auto ready = wait_until_ready(**engine); !ready) return forward(ready);
+  keep_measured(**device, options, **engine, command.model.warn);
   return LoadedModel{.device = std::move(*device), .engine = std::move(*engine)};
 }
 
@@ -262,6 +261,7 @@ void add_bench_command(CLI::App& program, Action& action) {
   command.add_option("--adapter", options->model.adapter, "Part of an adapter's name");
   add_kernels_option(command, options->model.target);
   add_kv_option(command, options->model.kv);
+  add_autotune_option(command, options->model.autotune);
   command.callback([options, &action] {
     if (options->model.model.empty() && options->random.empty()) fail_usage("bench needs MODEL or --random.");
     auto depths = parse_ids(options->depths_text, "depth");

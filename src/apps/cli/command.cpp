@@ -105,6 +105,24 @@ void add_kv_option(CLI::App& command, model::KvType& kv) {
       ->type_name("TYPE");
 }
 
+void add_autotune_option(CLI::App& command, Autotune& autotune) {
+  autotune = Autotune::unless_on_cpu;
+  command
+      .add_option_function<std::string>(
+          "--autotune",
+          [&autotune](const std::string& name) {
+            const auto found = std::ranges::find(k_autotune_names, name);
+            if (found == k_autotune_names.end()) {
+              fail_usage(fmt::format("--autotune is \"{}\", expected one of {}.", name,
+                                     fmt::join(k_autotune_names, ", ")));
+            }
+            autotune = static_cast<Autotune>(found - k_autotune_names.begin());
+          },
+          "Measure at the first start which forms of the kernels are fastest here: auto (default: not on a "
+          "CPU), on, off")
+      ->type_name("WHEN");
+}
+
 void add_backend_options(CLI::App& command, ModelOptions& options) {
   engine::Backend& backend = options.backend;
   std::string& adapter = options.adapter;
@@ -122,6 +140,7 @@ void add_backend_options(CLI::App& command, ModelOptions& options) {
       ->type_name("NAME");
   add_kernels_option(command, options.target);
   add_kv_option(command, options.kv);
+  add_autotune_option(command, options.autotune);
 }
 
 Result<std::vector<std::uint32_t>> parse_ids(std::string_view text, std::string_view what) {

@@ -45,7 +45,9 @@ void add_context_option(CLI::App& command, std::uint32_t& context);
 void add_kernels_option(CLI::App& command, std::optional<gpu::Target>& target);
 // --kv float|int8.
 void add_kv_option(CLI::App& command, model::KvType& kv);
-// --backend gpu|reference, --adapter NAME, --kernels SET and --kv.
+// --autotune off|auto|on; auto from here on.
+void add_autotune_option(CLI::App& command, Autotune& autotune);
+// --backend gpu|reference, --adapter NAME, --kernels SET, --kv and --autotune.
 void add_backend_options(CLI::App& command, ModelOptions& options);
 
 // "gpu" or "reference". Errors: invalid_argument.

@@ -1,8 +1,11 @@
 #include "kernels/attention/attention.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
+#include "gpu/tuning.hpp"
 #include "kernels/attention/attention_rows.hpp"
 #include "kernels/attention/attention_split.hpp"
 
@@ -47,22 +50,30 @@ void attention(gpu::Recording& recording, std::string_view name, const Attention
       .consts = {gpu::const_u32("N_HEADS", shape.n_heads), gpu::const_u32("N_KV_HEADS", shape.n_kv_heads),
                  gpu::const_u32("HEAD_DIM", shape.head_dim),
                  gpu::const_f32("SCALE", 1.0f / std::sqrt(static_cast<float>(shape.head_dim)))}};
-  const gpu::Grid grid =
-      cpu ? apply_cpu_form(shape, recording.max_rows, program) : apply_rows_form(recording, shape, program);
-  recording.ops.push_back({
+  gpu::Op op = {
       .name = std::string(name),
-      .program = std::move(program),
+      .program = {},
       .bindings = {{args.step, Access::read},
                    {args.q, Access::read},
                    {args.keys, Access::read},
                    {args.values, Access::read},
                    {args.pages, Access::read},
                    {args.out, Access::read_write}},
-      .grid = grid,
+      .grid = {},
       .oracle = [shape](std::span<const gpu::HostView> views) { attention_reference(views, shape); },
       // Scores may be large, and exp turns their absolute error into a relative one.
       .tolerance = 8.0f * gpu::sum_tolerance(shape.head_dim, args.out.dtype),
-  });
+  };
+  if (cpu) {
+    op.grid = apply_cpu_form(shape, recording.max_rows, program);
+    op.program = std::move(program);
+    recording.ops.push_back(std::move(op));
+    return;
+  }
+  record_tuned(recording, std::move(op),
+               fmt::format("attention of {} rows, {} heads of {} for {}{}", recording.max_rows, shape.n_heads,
+                           shape.head_dim, shape.n_kv_heads, is_int8(args.keys) ? ", int8" : ""),
+               attention_rows_forms(recording, shape, program));
 }
 
 void rope_attention(gpu::Recording& recording, std::string_view name, const RopeAttention& args) {

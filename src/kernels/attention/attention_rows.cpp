@@ -1,5 +1,7 @@
 #include "kernels/attention/attention_rows.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -49,35 +51,44 @@ RowsForm make_form(const Aim& aim, std::uint32_t block, std::uint32_t out_groups
   return form;
 }
 
-RowsForm choose_rows_form(const gpu::Recording& recording, std::uint32_t head_dim) {
+// The largest block of keys that fits the device; a block of 0: none does.
+RowsForm fit_form(const gpu::Recording& recording, std::uint32_t head_dim, const Aim& aim) {
   const std::uint32_t quads = head_dim / 4;
-  RowsForm form;
-  for (const Aim& aim : recording.max_rows <= k_few_rows ? k_few_rows_aims : k_aims) {
-    // Four groups, of narrow heads more, so that a workgroup has 64 threads.
-    std::uint32_t out_groups = 4;
-    while (out_groups * quads < 64 && out_groups * 2 <= aim.queries) out_groups *= 2;
-    while (out_groups * quads > recording.limits.workgroup_threads) out_groups /= 2;
-    const std::uint32_t workgroup = out_groups * quads;
-    std::uint32_t block = whole_fours(workgroup / aim.row_threads * k_keys_each);
-    for (; block > 0; block = whole_fours(block / 2)) {
-      form = make_form(aim, block, out_groups, workgroup);
-      if (workgroup_bytes(form, head_dim, recording.target.f16) <= recording.limits.workgroup_bytes)
-        return form;
-    }
+  // Four groups, of narrow heads more, so that a workgroup has 64 threads.
+  std::uint32_t out_groups = 4;
+  while (out_groups * quads < 64 && out_groups * 2 <= aim.queries) out_groups *= 2;
+  while (out_groups * quads > recording.limits.workgroup_threads) out_groups /= 2;
+  const std::uint32_t workgroup = out_groups * quads;
+  std::uint32_t block = whole_fours(workgroup / aim.row_threads * k_keys_each);
+  for (; block > 0; block = whole_fours(block / 2)) {
+    const RowsForm form = make_form(aim, block, out_groups, workgroup);
+    if (workgroup_bytes(form, head_dim, recording.target.f16) <= recording.limits.workgroup_bytes)
+      return form;
   }
-  return form;
+  return {};
 }
 
 }  // namespace
 
-gpu::Grid apply_rows_form(const gpu::Recording& recording, const AttentionShape& shape,
-                          gpu::Program& program) {
-  const RowsForm form = choose_rows_form(recording, shape.head_dim);
-  program.consts.insert(program.consts.end(),
-                        {gpu::const_u32("QUERIES", form.queries), gpu::const_u32("BLOCK", form.block),
-                         gpu::const_u32("ROW_THREADS", form.row_threads),
-                         gpu::const_u32("OUT_GROUPS", form.out_groups), gpu::const_u32("PARTS", form.parts)});
-  return {.x = shape.n_heads, .rows_axis = gpu::Grid::Axis::y, .rows_per_workgroup = form.queries};
+std::vector<gpu::Form> attention_rows_forms(const gpu::Recording& recording, const AttentionShape& shape,
+                                            const gpu::Program& program) {
+  std::vector<gpu::Form> forms;
+  for (const Aim& aim : recording.max_rows <= k_few_rows ? k_few_rows_aims : k_aims) {
+    const RowsForm form = fit_form(recording, shape.head_dim, aim);
+    if (form.block == 0) continue;
+    gpu::Program with_consts = program;
+    with_consts.consts.insert(
+        with_consts.consts.end(),
+        {gpu::const_u32("QUERIES", form.queries), gpu::const_u32("BLOCK", form.block),
+         gpu::const_u32("ROW_THREADS", form.row_threads), gpu::const_u32("OUT_GROUPS", form.out_groups),
+         gpu::const_u32("PARTS", form.parts)});
+    forms.push_back(
+        {.name = fmt::format("{} rows by {} keys, {} threads share the rows", form.queries, form.block,
+                             form.row_threads),
+         .program = std::move(with_consts),
+         .grid = {.x = shape.n_heads, .rows_axis = gpu::Grid::Axis::y, .rows_per_workgroup = form.queries}});
+  }
+  return forms;
 }
 
 }  // namespace ztvm::kernels

@@ -5,9 +5,9 @@
 
 namespace ztvm::kernels {
 
-// Chooses the form for a recording of up to recording.max_rows rows that fits the device's limits, and adds its constants to
-// those of all forms. head_dim is a multiple of 4, at most 256.
-gpu::Grid apply_rows_form(const gpu::Recording& recording, const AttentionShape& shape,
-                          gpu::Program& program);
+// The forms for a recording of up to recording.max_rows rows that fit the device's limits, with their constants added to
+// those of `program`. head_dim is a multiple of 4, at most 256.
+std::vector<gpu::Form> attention_rows_forms(const gpu::Recording& recording, const AttentionShape& shape,
+                                            const gpu::Program& program);
 
 }  // namespace ztvm::kernels

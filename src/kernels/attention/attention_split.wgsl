@@ -29,10 +29,13 @@ const_assert WORKGROUP >= QUADS;
 const_assert WORKGROUP >= HEADS * RUNS;
 const_assert SPLIT % RUN == 0u;
 const_assert SHARING % HEADS == 0u;
+const_assert (HEADS + 1u) * QUADS <= HEADS * WORKGROUP;
 
 // Quads of the queries, then of the key; in the end every group's sums [head][group][quad].
 var<workgroup> quads: array<vec4<f32>, max(HEADS * GROUPS, HEADS + 1u) * QUADS>;
-var<workgroup> part_scores: array<f32, HEADS * WORKGROUP>;
+// The same elements on their way: threads have pairs of them, and no two threads may write one vector.
+var<workgroup> fresh: array<f32, (HEADS + 1u) * HEAD_DIM>;
+var<workgroup> part_scores: array<f32, HEADS * WORKGROUP>;  // before, squares of fresh quads
 var<workgroup> weights: array<f32, HEADS * SPLIT>;
 var<workgroup> runs: array<f32, HEADS * RUNS>;  // maxima, then sums, of runs of RUN keys
 var<workgroup> first_quads: array<u32, SPLIT>;  // of each key
@@ -45,38 +48,34 @@ fn highest_score(head: u32) -> f32 {
   return highest;
 }
 
-fn store_pair(f: u32, pair: vec2<f32>) {
-  let first = f / PAIRS * HEAD_DIM + pair_elements(f % PAIRS);
-  quads[first.x / 4u][first.x % 4u] = pair.x;
-  quads[first.y / 4u][first.y % 4u] = pair.y;
+// The first element of head h of the queries, or of the key behind them, in qkv.
+fn fresh_head(first_head: u32, kv_head: u32, h: u32) -> u32 {
+  return select(first_head + h, N_HEADS + kv_head, h == HEADS) * HEAD_DIM;
 }
 
 // Leaves the rotated queries and the rotated key in `quads`, as they are stored: rounded.
 fn make_fresh(first_head: u32, kv_head: u32, position: u32, thread: u32) {
   var pairs = array<vec2<f32>, FRESH_PER_THREAD>();
   for (var i = 0u; i < FRESH_PER_THREAD; i++) {
-    let f = i * WORKGROUP + thread;
-    if (f < FRESH) {
-      let head = select(first_head + f / PAIRS, N_HEADS + kv_head, f / PAIRS == HEADS);
-      let at = head * HEAD_DIM + pair_elements(f % PAIRS);
-      pairs[i] = vec2<f32>(f32(qkv[at.x]), f32(qkv[at.y]));
-      if (NORMED) {
-        store_pair(f, pairs[i]);
-      }
-    }
+    let f = min(i * WORKGROUP + thread, FRESH - 1u);
+    let at = fresh_head(first_head, kv_head, f / PAIRS) + pair_elements(f % PAIRS);
+    pairs[i] = vec2<f32>(f32(qkv[at.x]), f32(qkv[at.y]));
   }
   if (NORMED) {
-    workgroupBarrier();  // the heads are complete
+    for (var i = thread; i < (HEADS + 1u) * QUADS; i += WORKGROUP) {
+      let at = fresh_head(first_head, kv_head, i / QUADS) + 4u * (i % QUADS);
+      let v = vec4<f32>(f32(qkv[at]), f32(qkv[at + 1u]), f32(qkv[at + 2u]), f32(qkv[at + 3u]));
+      part_scores[i] = dot(v, v);
+    }
+    workgroupBarrier();  // the squares of every quad are there
     for (var i = 0u; i < FRESH_PER_THREAD; i++) {
       let f = min(i * WORKGROUP + thread, FRESH - 1u);
       var squares = 0.0;
       for (var k = 0u; k < QUADS; k++) {
-        let v = quads[f / PAIRS * QUADS + k];
-        squares += dot(v, v);
+        squares += part_scores[f / PAIRS * QUADS + k];
       }
       pairs[i] = norm_pair(pairs[i], squares, f / PAIRS == HEADS, pair_elements(f % PAIRS));
     }
-    workgroupBarrier();  // all have read them
   }
   for (var i = 0u; i < FRESH_PER_THREAD; i++) {
     let f = i * WORKGROUP + thread;
@@ -84,8 +83,15 @@ fn make_fresh(first_head: u32, kv_head: u32, position: u32, thread: u32) {
       let p = f % PAIRS;
       let turn = select(vec2<f32>(1.0, 0.0), rope[position * HALF + min(p, HALF - 1u)], p < HALF);
       let turned = turn_pair(pairs[i], turn);
-      store_pair(f, vec2<f32>(vec2<Elem>(turned)) * select(SCALE, 1.0, f / PAIRS == HEADS));
+      let at = f / PAIRS * HEAD_DIM + pair_elements(p);
+      let rounded = vec2<f32>(vec2<Elem>(turned)) * select(SCALE, 1.0, f / PAIRS == HEADS);
+      fresh[at.x] = rounded.x;
+      fresh[at.y] = rounded.y;
     }
+  }
+  workgroupBarrier();  // the rotated heads are complete
+  for (var i = thread; i < (HEADS + 1u) * QUADS; i += WORKGROUP) {
+    quads[i] = vec4<f32>(fresh[4u * i], fresh[4u * i + 1u], fresh[4u * i + 2u], fresh[4u * i + 3u]);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "kernels/matmul/matmul.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "kernels/matmul/matmul_forms.hpp"
@@ -15,6 +17,15 @@ std::string_view epilogue_part(Epilogue epilogue) {
     case Epilogue::swiglu: return "finish_swiglu";
   }
   return {};
+}
+
+std::string describe(const MatmulShape& shape, std::uint32_t max_rows) {
+  std::string text = fmt::format("matmul of {} row{}, {}, {}{} x {}", max_rows, max_rows == 1 ? "" : "s",
+                                 to_string(shape.kind), shape.epilogue == Epilogue::swiglu ? "2 x " : "",
+                                 shape.n_out, shape.dim);
+  if (shape.normed) text += ", normed";
+  if (shape.rows == Rows::last) text += ", last row";
+  return text;
 }
 
 std::vector<gpu::Const> matmul_consts(const MatmulShape& shape) {

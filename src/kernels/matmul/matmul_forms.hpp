@@ -10,6 +10,9 @@ std::vector<gpu::Const> matmul_consts(const MatmulShape& shape);
 // words, scales, step, x, out.
 std::vector<gpu::Binding> matmul_bindings(const Matmul& args, const MatrixPart& part);
 
+// What the forms of such an op depend on, besides the kernel set: "matmul of 1 row, q4, 9216 x 3072, normed".
+std::string describe(const MatmulShape& shape, std::uint32_t max_rows);
+
 // One row of x on a CPU adapter, q4 or q8 weights, four rows a thread. False: the form does not fit, nothing was
 // recorded.
 bool record_cpu_rows4(gpu::Recording& recording, std::string_view name, const Matmul& args,

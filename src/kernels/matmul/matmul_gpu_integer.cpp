@@ -1,4 +1,9 @@
 // Rows of x in tiles on a GPU, in whole numbers.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "gpu/tuning.hpp"
 #include "kernels/matmul/matmul_forms.hpp"
 
 namespace ztvm::kernels {
@@ -8,21 +13,64 @@ struct Tile {
   std::uint32_t rows = 64;
   std::uint32_t columns = 64;
   std::uint32_t thread_rows = 8;
-  std::uint32_t thread_columns = 4;
   std::uint32_t teams = 1;
   std::uint32_t stage = 2;
 };
+constexpr std::uint32_t k_thread_columns = 4;
 
-// Measured on an H200 (docs/performance.md): 64 by 64 for prompts; few rows, where the weights decide, in small tiles whose
-// groups are shared by teams of threads, the more where there are few tiles. All fit the 16 KiB and 256 threads that every
-// device has.
-Tile choose_tile(std::uint32_t max_rows, std::uint32_t n_weight_rows) {
+std::uint32_t threads(const Tile& tile) {
+  return tile.rows / tile.thread_rows * (tile.columns / k_thread_columns) * tile.teams;
+}
+
+// Of the shader's workgroup variables.
+std::uint32_t workgroup_bytes(const Tile& tile, std::uint32_t planes) {
+  const std::uint32_t x_bytes = 2 * planes * (tile.rows + 1) * 16 + tile.rows * 8;
+  const std::uint32_t w_bytes = 2 * (tile.columns + 1) * 16 + tile.columns * 8;
+  return tile.stage * (x_bytes + w_bytes);
+}
+
+// Every thread brings as much of a stage as the others.
+bool is_even(const Tile& tile, std::uint32_t planes) {
+  return tile.stage * 2 * planes * tile.rows % threads(tile) == 0 &&
+         tile.stage * tile.columns % threads(tile) == 0;
+}
+
+// The first is the fastest on an H200 (docs/performance.md): 64 by 64 for prompts; few rows, where the weights decide, in
+// small tiles whose groups are shared by teams of threads, the more where there are few tiles. It fits the 16 KiB and 256
+// threads that every device has.
+std::vector<Tile> tiles(const gpu::Recording& recording, std::uint32_t n_weight_rows) {
   constexpr std::uint32_t k_few_rows = 32;
   constexpr std::uint32_t k_few_tiles = 512;
-  if (max_rows > k_few_rows) return {};
-  Tile tile = {.rows = 16, .columns = 16, .thread_rows = 4, .thread_columns = 4, .teams = 4, .stage = 4};
-  if (n_weight_rows / tile.columns < k_few_tiles) tile.teams = tile.stage = 8;
-  return tile;
+  std::vector<Tile> all;
+  if (recording.max_rows > k_few_rows) {
+    all = {{.rows = 64, .columns = 64, .thread_rows = 8, .teams = 1, .stage = 2},
+           {.rows = 32, .columns = 32, .thread_rows = 4, .teams = 2, .stage = 4},
+           {.rows = 32, .columns = 32, .thread_rows = 4, .teams = 1, .stage = 2},
+           {.rows = 32, .columns = 32, .thread_rows = 4, .teams = 1, .stage = 4},
+           {.rows = 32, .columns = 32, .thread_rows = 4, .teams = 4, .stage = 4},
+           {.rows = 32, .columns = 32, .thread_rows = 4, .teams = 2, .stage = 2},
+           {.rows = 64, .columns = 32, .thread_rows = 4, .teams = 1, .stage = 2},
+           {.rows = 64, .columns = 32, .thread_rows = 4, .teams = 2, .stage = 4},
+           {.rows = 32, .columns = 64, .thread_rows = 4, .teams = 1, .stage = 2},
+           {.rows = 32, .columns = 64, .thread_rows = 4, .teams = 2, .stage = 4},
+           {.rows = 32, .columns = 64, .thread_rows = 8, .teams = 2, .stage = 2},
+           {.rows = 64, .columns = 64, .thread_rows = 4, .teams = 1, .stage = 2},
+           {.rows = 64, .columns = 128, .thread_rows = 8, .teams = 1, .stage = 2}};
+  } else {
+    all = {{.rows = 16, .columns = 16, .thread_rows = 4, .teams = 4, .stage = 4},
+           {.rows = 16, .columns = 16, .thread_rows = 4, .teams = 8, .stage = 8},
+           {.rows = 16, .columns = 16, .thread_rows = 2, .teams = 4, .stage = 8},
+           {.rows = 8, .columns = 16, .thread_rows = 4, .teams = 8, .stage = 8},
+           {.rows = 16, .columns = 32, .thread_rows = 4, .teams = 2, .stage = 4},
+           {.rows = 16, .columns = 32, .thread_rows = 4, .teams = 4, .stage = 8}};
+    if (n_weight_rows / 16 < k_few_tiles) std::swap(all[0], all[1]);
+  }
+  const std::uint32_t planes = input_planes(recording.target);
+  std::erase_if(all, [&](const Tile& tile) {
+    return threads(tile) > recording.limits.workgroup_threads ||
+           workgroup_bytes(tile, planes) > recording.limits.workgroup_bytes || !is_even(tile, planes);
+  });
+  return all;
 }
 
 // The shared parts that give a group of weights as signed bytes. None: the kind has no whole numbers with one scale a
@@ -42,6 +90,21 @@ std::vector<std::string_view> levels_parts(QuantKind kind) {
   return {};
 }
 
+gpu::Form tile_form(gpu::Program program, const Tile& tile, std::uint32_t n_column_tiles) {
+  for (const auto& [constant, value] : {std::pair{"TILE_ROWS", tile.rows},
+                                        {"TILE_COLUMNS", tile.columns},
+                                        {"THREAD_ROWS", tile.thread_rows},
+                                        {"THREAD_COLUMNS", k_thread_columns},
+                                        {"TEAMS", tile.teams},
+                                        {"STAGE", tile.stage}}) {
+    program.consts.push_back(gpu::const_u32(constant, value));
+  }
+  return {.name = fmt::format("{} x {}, {} rows a thread, {} team{}, {} groups", tile.rows, tile.columns,
+                              tile.thread_rows, tile.teams, tile.teams == 1 ? "" : "s", tile.stage),
+          .program = std::move(program),
+          .grid = {.x = n_column_tiles, .rows_axis = gpu::Grid::Axis::y, .rows_per_workgroup = tile.rows}};
+}
+
 }  // namespace
 
 bool takes_integer_tiles(const gpu::Recording& recording, const Matmul& args, QuantKind kind) {
@@ -59,33 +122,26 @@ void record_integer_tiles(gpu::Recording& recording, std::string_view name, cons
   MatmulShape shape = whole_shape;
   shape.planes = input_planes(recording.target);
   const std::uint32_t n_mats = shape.epilogue == Epilogue::swiglu ? 2 : 1;
-  const Tile tile = choose_tile(recording.max_rows, shape.n_out * n_mats);
+  gpu::Program program = {
+      .body = "matmul_gpu_integer", .parts = levels_parts(shape.kind), .consts = matmul_consts(shape)};
+  program.parts.insert(program.parts.end(), {"step", "rows_all", epilogue_part(shape.epilogue)});
+  program.consts.push_back(gpu::const_u32("N_OUT", shape.n_out));
+  program.consts.push_back(gpu::const_u32("PLANES", shape.planes));
+  std::vector<gpu::Form> forms;
+  for (const Tile& tile : tiles(recording, shape.n_out * n_mats)) {
+    forms.push_back(tile_form(program, tile, div_up(shape.n_out, tile.columns / n_mats)));
+  }
   gpu::Op op = {
       .name = std::string(name),
-      .program = {.body = "matmul_gpu_integer",
-                  .parts = levels_parts(shape.kind),
-                  .consts = matmul_consts(shape)},
+      .program = {},
       .bindings = matmul_bindings(args, part),
-      .grid = {.x = div_up(shape.n_out, tile.columns / n_mats),
-               .rows_axis = gpu::Grid::Axis::y,
-               .rows_per_workgroup = tile.rows},
+      .grid = {},
       .oracle = [shape](std::span<const gpu::HostView> views) { matmul_reference(views, shape); },
       .tolerance = gpu::sum_tolerance(shape.dim, args.out.dtype),
   };
-  op.program.parts.insert(op.program.parts.end(), {"step", "rows_all", epilogue_part(shape.epilogue)});
-  for (const auto& [constant, value] : {std::pair{"N_OUT", shape.n_out},
-                                        {"PLANES", shape.planes},
-                                        {"TILE_ROWS", tile.rows},
-                                        {"TILE_COLUMNS", tile.columns},
-                                        {"THREAD_ROWS", tile.thread_rows},
-                                        {"THREAD_COLUMNS", tile.thread_columns},
-                                        {"TEAMS", tile.teams},
-                                        {"STAGE", tile.stage}}) {
-    op.program.consts.push_back(gpu::const_u32(constant, value));
-  }
   op.bindings[3].tensor = args.quantised->bytes;
   op.bindings.push_back({args.quantised->scales, gpu::Access::read});
-  recording.ops.push_back(std::move(op));
+  record_tuned(recording, std::move(op), describe(shape, recording.max_rows), std::move(forms));
 }
 
 }  // namespace ztvm::kernels

@@ -15,12 +15,12 @@ const TEAM = TEAM_X * TEAM_Y;
 const WORKGROUP = TEAM * TEAMS;
 const VECTORS = 2u * PLANES;  // of a group of x: bytes of its halves, the high plane first
 const X_LOADS = STAGE * VECTORS * TILE_ROWS / WORKGROUP;
-const X_SCALE_LOADS = STAGE * TILE_ROWS / WORKGROUP;
+const X_SCALES = STAGE * TILE_ROWS;
+const X_SCALE_LOADS = (X_SCALES + WORKGROUP - 1u) / WORKGROUP;
 const W_LOADS = STAGE * TILE_COLUMNS / WORKGROUP;
 const_assert STAGE % TEAMS == 0u;
 const_assert THREAD_COLUMNS == 4u;
 const_assert X_LOADS * WORKGROUP == STAGE * VECTORS * TILE_ROWS;
-const_assert X_SCALE_LOADS * WORKGROUP == STAGE * TILE_ROWS;
 const_assert W_LOADS * WORKGROUP == STAGE * TILE_COLUMNS;
 
 // A weight row's group: levels of its halves as signed bytes; value = scale.x * level + scale.y.
@@ -34,7 +34,7 @@ struct Levels {
 const X_STRIDE = TILE_ROWS + 1u;
 const W_STRIDE = TILE_COLUMNS + 1u;
 var<workgroup> x_tile: array<vec4<u32>, STAGE * VECTORS * X_STRIDE>;  // [group, vector][row]
-var<workgroup> x_scale_tile: array<vec2<f32>, STAGE * TILE_ROWS>;     // [group][row]
+var<workgroup> x_scale_tile: array<vec2<f32>, X_SCALES>;              // [group][row]
 var<workgroup> w_tile: array<vec4<u32>, STAGE * 2u * W_STRIDE>;       // [group, half][column]
 var<workgroup> w_scale_tile: array<vec2<f32>, STAGE * TILE_COLUMNS>;  // [group][column]
 
@@ -92,7 +92,9 @@ fn store_stage(stage: Stage, thread: u32) {
   }
   for (var i = 0u; i < X_SCALE_LOADS; i++) {
     let at = i * WORKGROUP + thread;
-    x_scale_tile[at % STAGE * TILE_ROWS + at / STAGE] = stage.row_scales[i];
+    if (at < X_SCALES) {
+      x_scale_tile[at % STAGE * TILE_ROWS + at / STAGE] = stage.row_scales[i];
+    }
   }
   for (var i = 0u; i < W_LOADS; i++) {
     let at = i * WORKGROUP + thread;

@@ -7,20 +7,23 @@
 
 const TILE = 128u;
 const HALF = 16u;  // elements of k in workgroup memory
-const TILE_QUADS = TILE / 4u;
 const COLUMNS = TILE / N_MATS;
 
-// Rows of x from quad 0, weight rows from W_TILE. Element k of row `row` of either is component row % 4 of its quad
-// k * TILE_QUADS + row / 4.
-var<workgroup> tiles: array<vec4<f32>, 2u * HALF * TILE_QUADS>;
-const W_TILE = HALF * TILE_QUADS;
+// Rows of x from 0, weight rows from W_TILE, as [k][row]. Numbers and not vectors, of which no two threads may write one.
+var<workgroup> tiles: array<f32, 2u * HALF * TILE>;
+const W_TILE = HALF * TILE;
 
 fn store_quad(tile: u32, row: u32, k: u32, v: vec4<f32>) {
-  let at = tile + k * TILE_QUADS + row / 4u;
-  tiles[at][row % 4u] = v.x;
-  tiles[at + TILE_QUADS][row % 4u] = v.y;
-  tiles[at + 2u * TILE_QUADS][row % 4u] = v.z;
-  tiles[at + 3u * TILE_QUADS][row % 4u] = v.w;
+  let at = tile + k * TILE + row;
+  tiles[at] = v.x;
+  tiles[at + TILE] = v.y;
+  tiles[at + 2u * TILE] = v.z;
+  tiles[at + 3u * TILE] = v.w;
+}
+
+// Four rows of one k.
+fn tile_quad(at: u32) -> vec4<f32> {
+  return vec4<f32>(tiles[at], tiles[at + 1u], tiles[at + 2u], tiles[at + 3u]);
 }
 
 // A thread's sums: rows 4i..4i+3 and 64+4i.. of the tile, by weight rows 4j..4j+3 (a) and 64+4j.. (b). Fields, because
@@ -47,11 +50,11 @@ struct Sums {
 fn add_products(before: Sums, row_quad: u32, column_quad: u32) -> Sums {
   var s = before;
   for (var k = 0u; k < HALF; k++) {
-    let at = k * TILE_QUADS;
-    let low = tiles[at + row_quad];
-    let high = tiles[at + TILE_QUADS / 2u + row_quad];
-    let wa = tiles[W_TILE + at + column_quad];
-    let wb = tiles[W_TILE + at + TILE_QUADS / 2u + column_quad];
+    let at = k * TILE;
+    let low = tile_quad(at + 4u * row_quad);
+    let high = tile_quad(at + TILE / 2u + 4u * row_quad);
+    let wa = tile_quad(W_TILE + at + 4u * column_quad);
+    let wb = tile_quad(W_TILE + at + TILE / 2u + 4u * column_quad);
     s.a0 += low.x * wa;
     s.b0 += low.x * wb;
     s.a1 += low.y * wa;
@@ -100,15 +103,15 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   let first_column = workgroup.x * COLUMNS;
   // Loading: a thread brings two quads of one row of x, and of one weight row.
   let load_row = thread / 2u;
-  let load_quad = thread % 2u * 2u;
-  let x_first = min(first_row + load_row, n_rows - 1u) * (8u * N_GROUPS) + load_quad;
+  let first_quad = thread % 2u * 2u;
+  let x_first = min(first_row + load_row, n_rows - 1u) * (8u * N_GROUPS) + first_quad;
   let w_first = weight_row(first_column, load_row) * N_GROUPS;
   let row_quad = thread / 16u;
   let column_quad = thread % 16u;
   var sums = Sums();
   for (var g = 0u; g < N_GROUPS; g++) {
-    let q0 = group_quads(w_first + g, load_quad);
-    let q1 = group_quads(w_first + g, load_quad + 1u);
+    let q0 = group_quads(w_first + g, first_quad);
+    let q1 = group_quads(w_first + g, first_quad + 1u);
     let scale = group_scale(w_first + g);
     let x_at = x_first + 8u * g;
     let x0 = vec4<f32>(x[x_at]);
@@ -116,17 +119,17 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     let x2 = vec4<f32>(x[x_at + 4u]);
     let x3 = vec4<f32>(x[x_at + 5u]);
     workgroupBarrier();  // the tiles before are used up
-    store_quad(0u, load_row, 4u * load_quad, x0);
-    store_quad(0u, load_row, 4u * load_quad + 4u, x1);
-    store_quad(W_TILE, load_row, 4u * load_quad, scale.x * q0.lo + scale.y);
-    store_quad(W_TILE, load_row, 4u * load_quad + 4u, scale.x * q1.lo + scale.y);
+    store_quad(0u, load_row, 4u * first_quad, x0);
+    store_quad(0u, load_row, 4u * first_quad + 4u, x1);
+    store_quad(W_TILE, load_row, 4u * first_quad, scale.x * q0.lo + scale.y);
+    store_quad(W_TILE, load_row, 4u * first_quad + 4u, scale.x * q1.lo + scale.y);
     workgroupBarrier();  // the first half is complete
     sums = add_products(sums, row_quad, column_quad);
     workgroupBarrier();  // and used up
-    store_quad(0u, load_row, 4u * load_quad, x2);
-    store_quad(0u, load_row, 4u * load_quad + 4u, x3);
-    store_quad(W_TILE, load_row, 4u * load_quad, scale.x * q0.hi + scale.y);
-    store_quad(W_TILE, load_row, 4u * load_quad + 4u, scale.x * q1.hi + scale.y);
+    store_quad(0u, load_row, 4u * first_quad, x2);
+    store_quad(0u, load_row, 4u * first_quad + 4u, x3);
+    store_quad(W_TILE, load_row, 4u * first_quad, scale.x * q0.hi + scale.y);
+    store_quad(W_TILE, load_row, 4u * first_quad + 4u, scale.x * q1.hi + scale.y);
     workgroupBarrier();  // the second half is complete
     sums = add_products(sums, row_quad, column_quad);
   }
