@@ -25,23 +25,6 @@ Tile choose_tile(std::uint32_t max_rows, std::uint32_t n_weight_rows) {
   return tile;
 }
 
-// The shared parts that give a group of weights as signed bytes. None: the kind has no whole numbers with one scale a
-// group.
-std::vector<std::string_view> levels_parts(QuantKind kind) {
-  switch (kind) {
-    case QuantKind::q4: return {"levels_q4"};
-    case QuantKind::q8: return {"levels_q8"};
-    case QuantKind::q3:
-    case QuantKind::q4_k:
-    case QuantKind::q5_k: return {"levels_any", "quads", weights_part(kind)};
-    case QuantKind::q6_k:
-    case QuantKind::f32:
-    case QuantKind::f16:
-    case QuantKind::bf16: return {};
-  }
-  return {};
-}
-
 }  // namespace
 
 bool takes_integer_tiles(const gpu::Recording& recording, const Matmul& args, QuantKind kind) {
@@ -72,7 +55,7 @@ void record_integer_tiles(gpu::Recording& recording, std::string_view name, cons
       .oracle = [shape](std::span<const gpu::HostView> views) { matmul_reference(views, shape); },
       .tolerance = gpu::sum_tolerance(shape.dim, args.out.dtype),
   };
-  op.program.parts.insert(op.program.parts.end(), {"step", "rows_all", epilogue_part(shape.epilogue)});
+  op.program.parts.insert(op.program.parts.end(), {"step", "rows_of_matrix", epilogue_part(shape.epilogue)});
   for (const auto& [constant, value] : {std::pair{"N_OUT", shape.n_out},
                                         {"PLANES", shape.planes},
                                         {"TILE_ROWS", tile.rows},
