@@ -17,6 +17,21 @@ std::string_view weights_part(QuantKind kind) {
   return {};
 }
 
+std::vector<std::string_view> levels_parts(QuantKind kind) {
+  switch (kind) {
+    case QuantKind::q4: return {"levels_q4"};
+    case QuantKind::q8: return {"levels_q8"};
+    case QuantKind::q3:
+    case QuantKind::q4_k:
+    case QuantKind::q5_k: return {"levels_any", "quads", weights_part(kind)};
+    case QuantKind::q6_k:
+    case QuantKind::f32:
+    case QuantKind::f16:
+    case QuantKind::bf16: return {};
+  }
+  return {};
+}
+
 void load_row(const gpu::HostView& words, const gpu::HostView& scales, QuantKind kind, std::uint32_t row,
               std::span<float> out) {
   const QuantLayout layout{.kind = kind, .dim = static_cast<std::uint32_t>(out.size())};

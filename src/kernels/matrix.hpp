@@ -27,6 +27,8 @@ struct Matrix {
 
 // The shared shader part that reads this kind of weights; it needs the part "quads" beside it.
 std::string_view weights_part(QuantKind kind);
+// Those that give a group of weights as signed bytes. None: the kind has no whole numbers with one scale a group.
+std::vector<std::string_view> levels_parts(QuantKind kind);
 
 // Row `row` of a part, dequantised by an oracle: `words` and `scales` are the first two bindings of the kernel.
 void load_row(const gpu::HostView& words, const gpu::HostView& scales, QuantKind kind, std::uint32_t row,

@@ -5,6 +5,7 @@
 #include "kernels/argmax/argmax.hpp"
 #include "kernels/attention/attention.hpp"
 #include "kernels/delta_rule/delta_rule.hpp"
+#include "kernels/expert_matmul/expert_matmul.hpp"
 #include "kernels/matmul/matmul.hpp"
 #include "kernels/sample/sample.hpp"
 #include "model/blocks/delta_net.hpp"
@@ -81,6 +82,18 @@ std::uint64_t delta_chunk_elements(const ModelSpec& spec, const gpu::Target& tar
   return most;
 }
 
+// Elements of a row that a product takes in whole numbers, the most in any layer: the input of a projection, or of the second
+// product of all chosen experts.
+std::uint32_t quantised_dim(const ModelSpec& spec, const Widths& widths, std::uint32_t max_rows) {
+  std::uint32_t dim = std::max({spec.dim, widths.mixed, widths.hidden});
+  for (const LayerSpec& layer : spec.layers) {
+    const auto* moe = std::get_if<MoeSpec>(&layer.ffn);
+    if (moe == nullptr || !kernels::should_group_experts(max_rows, moe->n_experts, moe->n_active)) continue;
+    dim = std::max(dim, moe->n_active * moe->expert_dim);
+  }
+  return dim;
+}
+
 }  // namespace
 
 ScratchPlan ScratchPlan::make(const ModelSpec& spec, const gpu::Target& target, std::uint32_t context,
@@ -114,7 +127,7 @@ ScratchPlan ScratchPlan::make(const ModelSpec& spec, const gpu::Target& target, 
   add(&Scratch::expert_out, "experts result", Dtype::f32, rows * widths.active * spec.dim);
   add(&Scratch::shared_out, "shared expert result", Dtype::f32, widths.shared ? rows * spec.dim : 0);
   if (!target.cpu && max_rows > 1) {
-    const std::uint32_t dim = std::max({spec.dim, widths.mixed, widths.hidden});
+    const std::uint32_t dim = quantised_dim(spec, widths, max_rows);
     const std::uint64_t n_words = kernels::quantised_words(max_rows, dim, kernels::input_planes(target));
     plan.input_ = {
         .bytes = buffers.plan_elements("input in whole numbers", BufferRole::scratch, Dtype::u32, n_words),

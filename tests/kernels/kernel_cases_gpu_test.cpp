@@ -32,7 +32,8 @@ INSTANTIATE_TEST_SUITE_P(All, KernelCases, testing::ValuesIn(kernel_names()),
 TEST_P(KernelCases, Match) {
   gpu::Device* device = test_device();
   ASSERT_NE(device, nullptr) << "no adapter is found";
-  const bool knows_int8 = GetParam() == "matmul" || GetParam() == "quantise_input";
+  const bool knows_int8 =
+      GetParam() == "matmul" || GetParam() == "quantise_input" || GetParam() == "expert_matmul";
   for (const gpu::Target& target : test_targets(*device, knows_int8)) {
     const bool quick_only = runs_quick_cases_only(*device, target);
     std::size_t n_cases = 0;

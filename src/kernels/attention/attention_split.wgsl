@@ -29,7 +29,7 @@ const_assert WORKGROUP >= QUADS;
 const_assert WORKGROUP >= HEADS * RUNS;
 const_assert SPLIT % RUN == 0u;
 const_assert SHARING % HEADS == 0u;
-const_assert (HEADS + 1u) * QUADS <= HEADS * WORKGROUP;
+const_assert QUADS * (HEADS + 1u) <= HEADS * WORKGROUP;
 
 // Quads of the queries, then of the key; in the end every group's sums [head][group][quad].
 var<workgroup> quads: array<vec4<f32>, max(HEADS * GROUPS, HEADS + 1u) * QUADS>;

@@ -1,4 +1,4 @@
-// Both forms of the experts' product give the same on the adapter.
+// All forms of the experts' product give the same on the adapter.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,9 +12,8 @@
 namespace ztvm::kernels {
 namespace {
 
-// The same product by slot and by group, read back from the device.
-std::array<std::vector<float>, 2> run_both_forms(gpu::Device& device, const gpu::Target& target,
-                                                 bool gate_up) {
+// The same product by slot, by group and by group in whole numbers (on a CPU adapter by group again), read back.
+std::array<std::vector<float>, 3> run_forms(gpu::Device& device, const gpu::Target& target, bool gate_up) {
   constexpr std::uint32_t k_rows = 21;
   constexpr std::uint32_t k_experts = 6;
   constexpr std::uint32_t k_top_k = 3;
@@ -43,19 +42,20 @@ std::array<std::vector<float>, 2> run_both_forms(gpu::Device& device, const gpu:
                  .ids = args.ids,
                  .offsets = groups.offsets,
                  .order = groups.order});
-  std::array<gpu::Tensor, 2> outs;
-  for (gpu::Tensor& out : outs) {
-    out = builder.tensor(gate_up ? builder.activation() : gpu::Dtype::f32, k_rows * k_top_k * k_columns,
-                         Fill::normal);
-    args.out = out;
+  std::array<gpu::Tensor, 3> outs;
+  for (std::size_t i = 0; i < outs.size(); ++i) {
+    outs[i] = builder.tensor(gate_up ? builder.activation() : gpu::Dtype::f32, k_rows * k_top_k * k_columns,
+                             Fill::normal);
+    args.out = outs[i];
+    if (i > 0) args.groups = groups;
+    if (i > 1) args.quantised = builder.quantised_input(k_rows, (gate_up ? 1 : k_top_k) * 160);
     expert_matmul(recording, "experts", args);
-    args.groups = groups;
   }
   const auto executor = gpu::make_gpu_executor(device);
   executor->run(executor->add(std::move(recording)), k_rows);
   EXPECT_TRUE(executor->flush());
-  std::array<std::vector<float>, 2> values;
-  for (std::size_t i = 0; i < 2; ++i) {
+  std::array<std::vector<float>, 3> values;
+  for (std::size_t i = 0; i < outs.size(); ++i) {
     auto bytes = gpu::read_now(device, outs[i].buffer, 0, gpu::k_whole_buffer);
     if (!bytes) return values;
     const gpu::HostView view = {*bytes, outs[i].dtype};
@@ -67,15 +67,19 @@ std::array<std::vector<float>, 2> run_both_forms(gpu::Device& device, const gpu:
 TEST(ExpertMatmul, FormsAgree) {
   gpu::Device* device = test_device();
   ASSERT_NE(device, nullptr) << "no adapter is found";
-  for (const gpu::Target& target : test_targets(*device)) {
+  for (const gpu::Target& target : test_targets(*device, true)) {
     for (const bool gate_up : {false, true}) {
       SCOPED_TRACE(gpu::describe(target));
-      const auto [by_slot, by_group] = run_both_forms(*device, target, gate_up);
+      const auto [by_slot, by_group, integer] = run_forms(*device, target, gate_up);
       ASSERT_EQ(by_slot.size(), 21u * 3u * 40u);
       ASSERT_EQ(by_group.size(), by_slot.size());
+      ASSERT_EQ(integer.size(), by_slot.size());
       const float tolerance = 4.0f * gpu::sum_tolerance(160, target.f16 ? gpu::Dtype::f16 : gpu::Dtype::f32);
+      // Of whole numbers: those of x, which a pair of matrices takes twice, and with 8 bits are 256 times as coarse.
+      const float step = 2.0f * k_row_bytes_tolerance * (target.int8 ? 256.0f : 1.0f);
       for (std::size_t i = 0; i < by_slot.size(); ++i) {
         ASSERT_NEAR(by_slot[i], by_group[i], tolerance * (1.0f + std::fabs(by_slot[i]))) << i;
+        ASSERT_NEAR(by_slot[i], integer[i], (tolerance + step) * (1.0f + std::fabs(by_slot[i]))) << i;
       }
     }
   }

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
+#include "kernels/expert_matmul/expert_matmul_forms.hpp"
+
 namespace ztvm::kernels {
 namespace {
 
 // Outputs of one column that share a weight row; a workgroup of the GPU set makes four outputs either way.
 std::uint32_t pair_tile(const ExpertMatmulShape& shape) { return shape.by_group ? 4 : 1; }
 std::uint32_t column_tile(const ExpertMatmulShape& shape) { return 4 / pair_tile(shape); }
-
-std::uint32_t n_mats(const ExpertMatmulShape& shape) { return shape.epilogue == Epilogue::swiglu ? 2 : 1; }
 
 // Pairs of an expert that one workgroup goes through. llvmpipe ends the loops of a thread after 65,535 rounds in all.
 std::uint32_t pairs_per_workgroup(const gpu::Recording& recording, const ExpertMatmulShape& shape) {
@@ -94,18 +94,26 @@ void expert_matmul(gpu::Recording& recording, std::string_view name, const Exper
   check(args.n_experts > 0 && args.weights.rows % args.n_experts == 0, "experts have the same rows");
   const std::uint32_t expert_rows = args.weights.rows / args.n_experts;
   check(!pair || expert_rows % 2 == 0, "gate and up have the same rows");
+  const auto integer_tiles = [&](const MatrixPart& part) {
+    return takes_integer_experts(recording, args, part.kind);
+  };
+  if (std::ranges::any_of(args.weights.parts, integer_tiles)) record_quantised_pairs(recording, name, args);
   for (const MatrixPart& part : args.weights.parts) {
     check(part.first_row % expert_rows == 0 && part.n_rows % expert_rows == 0, "parts hold whole experts");
-    record_part(recording, name, args, part,
-                {.kind = part.kind,
-                 .dim = args.weights.dim,
-                 .n_out = pair ? expert_rows / 2 : expert_rows,
-                 .first_expert = part.first_row / expert_rows,
-                 .n_experts = part.n_rows / expert_rows,
-                 .top_k = args.top_k,
-                 .epilogue = args.epilogue,
-                 .input = args.input,
-                 .by_group = args.groups.has_value()});
+    const ExpertMatmulShape shape = {.kind = part.kind,
+                                     .dim = args.weights.dim,
+                                     .n_out = pair ? expert_rows / 2 : expert_rows,
+                                     .first_expert = part.first_row / expert_rows,
+                                     .n_experts = part.n_rows / expert_rows,
+                                     .top_k = args.top_k,
+                                     .epilogue = args.epilogue,
+                                     .input = args.input,
+                                     .by_group = args.groups.has_value()};
+    if (integer_tiles(part)) {
+      record_integer_experts(recording, name, args, part, shape);
+    } else {
+      record_part(recording, name, args, part, shape);
+    }
   }
 }
 

@@ -3,8 +3,9 @@
 // expert, out[p, n] = sum_k x[p, k] * W[ids[p], n, k] for pair p = row * top_k + slot, then an epilogue.
 // Two forms. By slot, for few rows: each pair reads its expert's weights. By group, for many: after group_experts, an
 // expert's weights are read once for a tile of its pairs; no grid depends on how the experts were chosen.
-// GPU set: one workgroup = four columns of a pair, or one column of an expert's pairs, four at a time; CPU set: one
-// thread = one column of a pair, or of an expert's.
+// GPU set by slot: one workgroup = four columns of a pair. By group: x as integers of 16 or 8 bits (quantise_input.hpp), one
+// workgroup = a tile of an expert's pairs and columns, as in matmul; weights that are no such integers: one column of an
+// expert's pairs, four at a time. CPU set: one thread = one column of a pair, or of an expert's.
 // Accumulates in f32. Bytes moved: the weights of each pair's expert (by group: of each chosen expert, once for each
 // tile of its pairs), x and out.
 #include <optional>
@@ -37,6 +38,8 @@ struct ExpertMatmul {
   gpu::Tensor x;                       // activation type; no padding
   gpu::Tensor ids;                     // [max_rows, top_k] u32, from route
   std::optional<ExpertGroups> groups;  // given: the form by group
+  // Memory for the form by group that needs it, for rows of dim or, with pairs, of top_k * dim; without, others are taken.
+  std::optional<QuantisedInput> quantised = std::nullopt;
   gpu::Tensor out;  // [max_rows * top_k, columns]: swiglu N / 2 of activation type, else N of f32
 };
 
@@ -56,9 +59,11 @@ struct ExpertMatmulShape {
   Epilogue epilogue = Epilogue::store_f32;
   ExpertInput input = ExpertInput::rows;
   bool by_group = false;
+  // Of a QuantisedInput that stands for x: its bytes at x, its scales at binding 7; 0: none.
+  std::uint32_t planes = 0;
 };
 
-// The oracle, on bindings words, scales, step, x, out, then ids or (by group) offsets, order.
+// The oracle, on bindings words, scales, step, x, out, then ids or (by group) offsets, order, and the scales of x.
 void expert_matmul_reference(std::span<const gpu::HostView> views, const ExpertMatmulShape& shape);
 
 }  // namespace ztvm::kernels

@@ -40,6 +40,10 @@ void build(const ExpertCase& c, CaseBuilder& builder, gpu::Recording& recording)
                    .offsets = groups->offsets,
                    .order = groups->order});
   }
+  std::optional<QuantisedInput> quantised;
+  if (c.by_group && !recording.target.cpu) {
+    quantised = builder.quantised_input(c.max_rows, c.gate_up ? c.dim : c.top_k * c.dim);
+  }
   const Matrix weights =
       builder.matrix(c.kind, c.n_experts * expert_rows, c.dim, c.weights, c.n_parts, expert_rows);
   expert_matmul(recording, "experts",
@@ -52,6 +56,7 @@ void build(const ExpertCase& c, CaseBuilder& builder, gpu::Recording& recording)
                  .x = builder.tensor(builder.activation(), (c.gate_up ? c.max_rows : n_pairs) * c.dim, c.x),
                  .ids = ids,
                  .groups = groups,
+                 .quantised = quantised,
                  .out = builder.tensor(c.gate_up ? builder.activation() : gpu::Dtype::f32,
                                        n_pairs * c.n_columns, Fill::normal)});
 }
@@ -92,7 +97,7 @@ void add_kinds_and_parts(std::vector<KernelCase>& cases) {
     ExpertCase c = k_shape;
     c.gate_up = by_group;
     c.by_group = by_group;
-    // Matmul's cases have every kind with the same shader parts.
+    // By slot, matmul's cases have every kind with the same shader parts.
     for (const QuantKind kind : {by_group ? QuantKind::f16 : QuantKind::f32, QuantKind::q8}) {
       c.kind = kind;
       cases.push_back(make_case(c, "kind", false));
@@ -102,6 +107,43 @@ void add_kinds_and_parts(std::vector<KernelCase>& cases) {
     c.n_experts = 3;  // two, and one
     cases.push_back(make_case(c, "parts", true));
   }
+}
+
+// By group: whole numbers of every kind that has them, and the kinds that have none.
+void add_kinds_by_group(std::vector<KernelCase>& cases) {
+  ExpertCase c = k_shape;
+  c.by_group = true;
+  for (const QuantKind kind :
+       {QuantKind::q3, QuantKind::q4_k, QuantKind::q5_k, QuantKind::q6_k, QuantKind::bf16, QuantKind::f32}) {
+    c.kind = kind;
+    c.dim = QuantLayout{.kind = kind}.dim_multiple() == k_quant_super_block ? 512 : 288;
+    c.gate_up = kind == QuantKind::q4_k || kind == QuantKind::q6_k;
+    cases.push_back(make_case(c, "kind", kind == QuantKind::q6_k));
+  }
+}
+
+// By group: as many pairs of an expert as a tile has rows, one less, one more, and many times as many; experts without one
+// between them; more columns than a tile has, too.
+void add_tiles(std::vector<KernelCase>& cases) {
+  ExpertCase c = {.by_group = true, .n_experts = 3, .top_k = 3, .n_columns = 70, .dim = 64};
+  c.max_rows = 130;
+  for (const bool gate_up : {false, true}) {
+    c.gate_up = gate_up;
+    for (const std::uint32_t n_rows : {1u, 31u, 32u, 33u, 130u}) {
+      c.n_rows = n_rows;
+      cases.push_back(make_case(c, "tiles", n_rows == 33));
+    }
+  }
+  c.n_rows = 97;
+  c.n_experts = 40;
+  c.n_candidates = 9;
+  c.n_columns = 7;
+  cases.push_back(make_case(c, "most without pairs", false));
+  c.n_parts = 3;
+  cases.push_back(make_case(c, "parts", false));
+  c.gate_up = false;
+  c.n_parts = 7;
+  cases.push_back(make_case(c, "parts", false));
 }
 
 void add_hard_values(std::vector<KernelCase>& cases) {
@@ -158,6 +200,10 @@ void add_true_shapes(std::vector<KernelCase>& cases) {
     c.dim = 2048;
     cases.push_back(make_case(c, "Qwen3.6", false));
   }
+  ExpertCase many = {.by_group = true, .n_experts = 256, .top_k = 8, .n_columns = 64, .dim = 512};
+  many.n_rows = 512;
+  many.max_rows = 512;
+  cases.push_back(make_case(many, "Qwen3.6 but for columns", false));
 }
 
 }  // namespace
@@ -166,6 +212,8 @@ std::vector<KernelCase> expert_matmul_cases() {
   std::vector<KernelCase> cases;
   add_odd_sizes(cases);
   add_kinds_and_parts(cases);
+  add_kinds_by_group(cases);
+  add_tiles(cases);
   add_hard_values(cases);
   add_counts(cases);
   add_true_shapes(cases);

@@ -36,13 +36,17 @@ std::vector<std::vector<std::uint32_t>> pairs_of_experts(std::span<const gpu::Ho
 }
 
 // The rows of x of these pairs, one after the other.
-std::vector<float> gather(const gpu::HostView& x, std::span<const std::uint32_t> pairs,
+std::vector<float> gather(std::span<const gpu::HostView> views, std::span<const std::uint32_t> pairs,
                           const ExpertMatmulShape& shape) {
-  std::vector<float> rows;
-  rows.reserve(pairs.size() * shape.dim);
-  for (const std::uint32_t pair : pairs) {
-    const std::size_t row = shape.input == ExpertInput::rows ? pair / shape.top_k : pair;
-    for (std::size_t i = 0; i < shape.dim; ++i) rows.push_back(x.load(row * shape.dim + i));
+  std::vector<float> rows(pairs.size() * shape.dim);
+  for (std::size_t p = 0; p < pairs.size(); ++p) {
+    const std::size_t row = shape.input == ExpertInput::rows ? pairs[p] / shape.top_k : pairs[p];
+    const std::span<float> out = std::span(rows).subspan(p * shape.dim, shape.dim);
+    if (shape.planes == 0) {
+      for (std::size_t i = 0; i < shape.dim; ++i) out[i] = views[3].load(row * shape.dim + i);
+    } else {
+      load_quantised_row(views[3], views[7], shape.planes, row, out);
+    }
   }
   return rows;
 }
@@ -56,7 +60,7 @@ void expert_matmul_reference(std::span<const gpu::HostView> views, const ExpertM
   std::vector<float> weights(shape.dim);
   std::vector<float> up_weights(shape.dim);
   for (std::uint32_t e = 0; e < shape.n_experts; ++e) {
-    const std::vector<float> x = gather(views[3], pairs[e], shape);
+    const std::vector<float> x = gather(views, pairs[e], shape);
     for (std::uint32_t n = 0; n < shape.n_out && !pairs[e].empty(); ++n) {
       load_row(views[0], views[1], shape.kind, e * expert_rows + n, weights);
       if (pair_of_mats)

@@ -73,23 +73,6 @@ std::vector<Tile> tiles(const gpu::Recording& recording, std::uint32_t n_weight_
   return all;
 }
 
-// The shared parts that give a group of weights as signed bytes. None: the kind has no whole numbers with one scale a
-// group.
-std::vector<std::string_view> levels_parts(QuantKind kind) {
-  switch (kind) {
-    case QuantKind::q4: return {"levels_q4"};
-    case QuantKind::q8: return {"levels_q8"};
-    case QuantKind::q3:
-    case QuantKind::q4_k:
-    case QuantKind::q5_k: return {"levels_any", "quads", weights_part(kind)};
-    case QuantKind::q6_k:
-    case QuantKind::f32:
-    case QuantKind::f16:
-    case QuantKind::bf16: return {};
-  }
-  return {};
-}
-
 gpu::Form tile_form(gpu::Program program, const Tile& tile, std::uint32_t n_column_tiles) {
   for (const auto& [constant, value] : {std::pair{"TILE_ROWS", tile.rows},
                                         {"TILE_COLUMNS", tile.columns},
@@ -124,7 +107,7 @@ void record_integer_tiles(gpu::Recording& recording, std::string_view name, cons
   const std::uint32_t n_mats = shape.epilogue == Epilogue::swiglu ? 2 : 1;
   gpu::Program program = {
       .body = "matmul_gpu_integer", .parts = levels_parts(shape.kind), .consts = matmul_consts(shape)};
-  program.parts.insert(program.parts.end(), {"step", "rows_all", epilogue_part(shape.epilogue)});
+  program.parts.insert(program.parts.end(), {"step", "rows_of_matrix", epilogue_part(shape.epilogue)});
   program.consts.push_back(gpu::const_u32("N_OUT", shape.n_out));
   program.consts.push_back(gpu::const_u32("PLANES", shape.planes));
   std::vector<gpu::Form> forms;

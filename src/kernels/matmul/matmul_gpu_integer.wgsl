@@ -2,11 +2,10 @@
 // STAGE groups of both is in workgroup memory at a time; TEAMS teams of threads share its groups, and each thread of a
 // team has THREAD_ROWS by THREAD_COLUMNS sums. dot4I8Packed multiplies the bytes of x, in planes, with levels exactly.
 // Consts: N_GROUPS (of a weight row), N_OUT (columns made), N_MATS, PAIR_OFFSET, PLANES, and the names above.
-// Bindings: 0 words, 1 scales (a levels part), 2 step, 3 bytes and 5 scales of x (quantise_input.hpp), 4 out (an epilogue
-// part).
+// Bindings: 0 words, 1 scales (a levels part), 2 step, 3 bytes of x (quantise_input.hpp), 4 out (an epilogue part), 5 and
+// more (a part that says which rows: rows_of_matrix or rows_of_experts).
 @group(0) @binding(2) var<storage, read> step_state: Step;
 @group(0) @binding(3) var<storage, read> x: array<vec4<u32>>;
-@group(0) @binding(5) var<storage, read> x_scales: array<vec2<f32>>;
 
 const COLUMNS = TILE_COLUMNS / N_MATS;
 const TEAM_X = TILE_COLUMNS / THREAD_COLUMNS;
@@ -22,6 +21,14 @@ const_assert STAGE % TEAMS == 0u;
 const_assert THREAD_COLUMNS == 4u;
 const_assert X_LOADS * WORKGROUP == STAGE * VECTORS * TILE_ROWS;
 const_assert W_LOADS * WORKGROUP == STAGE * TILE_COLUMNS;
+
+// A tile's rows: places [first, last) of a list, at most TILE_ROWS, for which x_row(place) and out_row(place) are rows of x
+// and out; and the first row of the matrix that multiplies them.
+struct TileRows {
+  first: u32,
+  last: u32,
+  first_weight_row: u32,
+}
 
 // A weight row's group: levels of its halves as signed bytes; value = scale.x * level + scale.y.
 struct Levels {
@@ -49,6 +56,31 @@ fn weight_row(first_column: u32, t: u32) -> u32 {
   return min(first_column + t % COLUMNS, N_OUT - 1u) + t / COLUMNS * PAIR_OFFSET;
 }
 
+// First groups of the rows of which a thread brings a part in every stage.
+struct Sources {
+  vectors: array<u32, X_LOADS>,
+  row_scales: array<u32, X_SCALE_LOADS>,
+  levels: array<u32, W_LOADS>,
+}
+
+fn find_sources(rows: TileRows, first_column: u32, thread: u32) -> Sources {
+  let last = rows.last - 1u;
+  var vectors = array<u32, X_LOADS>();
+  for (var i = 0u; i < X_LOADS; i++) {
+    vectors[i] = x_row(min(rows.first + (i * WORKGROUP + thread) / (STAGE * VECTORS), last)) * N_GROUPS;
+  }
+  var row_scales = array<u32, X_SCALE_LOADS>();
+  for (var i = 0u; i < X_SCALE_LOADS; i++) {
+    row_scales[i] = x_row(min(rows.first + (i * WORKGROUP + thread) / STAGE, last)) * N_GROUPS;
+  }
+  var levels = array<u32, W_LOADS>();
+  for (var i = 0u; i < W_LOADS; i++) {
+    let row = rows.first_weight_row + weight_row(first_column, (i * WORKGROUP + thread) / STAGE);
+    levels[i] = row * N_GROUPS;
+  }
+  return Sources(vectors, row_scales, levels);
+}
+
 // What a thread brings of a stage.
 struct Stage {
   vectors: array<vec4<u32>, X_LOADS>,
@@ -57,28 +89,22 @@ struct Stage {
 }
 
 // Asks for groups [first, first + STAGE) of both operands. What lies beyond the last group is the last, scaled by 0.
-fn load_stage(first: u32, first_row: u32, first_column: u32, thread: u32) -> Stage {
-  let last_row = n_active_rows() - 1u;
+fn load_stage(first: u32, sources: Sources, thread: u32) -> Stage {
   var vectors = array<vec4<u32>, X_LOADS>();
   for (var i = 0u; i < X_LOADS; i++) {
-    let at = i * WORKGROUP + thread;
-    let vector = at % (STAGE * VECTORS);
+    let vector = (i * WORKGROUP + thread) % (STAGE * VECTORS);
     let group = min(first + vector / VECTORS, N_GROUPS - 1u);
-    let row = min(first_row + at / (STAGE * VECTORS), last_row);
-    vectors[i] = x[(row * N_GROUPS + group) * VECTORS + vector % VECTORS];
+    vectors[i] = x[(sources.vectors[i] + group) * VECTORS + vector % VECTORS];
   }
   var row_scales = array<vec2<f32>, X_SCALE_LOADS>();
   for (var i = 0u; i < X_SCALE_LOADS; i++) {
-    let at = i * WORKGROUP + thread;
-    let group = first + at % STAGE;
-    let row = min(first_row + at / STAGE, last_row);
-    let scale = x_scales[row * N_GROUPS + min(group, N_GROUPS - 1u)];
+    let group = first + (i * WORKGROUP + thread) % STAGE;
+    let scale = x_scales[sources.row_scales[i] + min(group, N_GROUPS - 1u)];
     row_scales[i] = select(vec2<f32>(), scale, group < N_GROUPS);
   }
   var levels = array<Levels, W_LOADS>();
   for (var i = 0u; i < W_LOADS; i++) {
-    let at = i * WORKGROUP + thread;
-    levels[i] = load_levels(weight_row(first_column, at / STAGE) * N_GROUPS + min(first + at % STAGE, N_GROUPS - 1u));
+    levels[i] = load_levels(sources.levels[i] + min(first + (i * WORKGROUP + thread) % STAGE, N_GROUPS - 1u));
   }
   return Stage(vectors, row_scales, levels);
 }
@@ -108,16 +134,20 @@ fn store_stage(stage: Stage, thread: u32) {
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
-  let first_row = workgroup.y * TILE_ROWS;
+  let rows = rows_of(workgroup);
+  if (rows.first >= rows.last) {
+    return;
+  }
   let first_column = workgroup.x * COLUMNS;
   let team = thread / TEAM;
   let own_row = thread % TEAM / TEAM_X;  // and every TEAM_Y-th after it
   let own_column = thread % TEAM_X;      // and every TEAM_X-th after it
   var sums = array<array<f32, THREAD_COLUMNS>, THREAD_ROWS>();
-  var stage = load_stage(0u, first_row, first_column, thread);
+  let sources = find_sources(rows, first_column, thread);
+  var stage = load_stage(0u, sources, thread);
   for (var first = 0u; first < N_GROUPS; first += STAGE) {
     store_stage(stage, thread);
-    stage = load_stage(first + STAGE, first_row, first_column, thread);  // under way while this one is multiplied
+    stage = load_stage(first + STAGE, sources, thread);  // under way while this one is multiplied
     for (var share = 0u; share < STAGE; share += TEAMS) {
       let group = share + team;
       var a = array<vec4<u32>, THREAD_COLUMNS>();
@@ -130,6 +160,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         scale[j] = w_scale_tile[group * TILE_COLUMNS + own_column + j * TEAM_X];
       }
       for (var i = 0u; i < THREAD_ROWS; i++) {
+        if (SKIP_ROWS && rows.first + i * TEAM_Y >= rows.last) {
+          continue;
+        }
         let row = own_row + i * TEAM_Y;
         let slot = group * VECTORS * X_STRIDE + row;
         let x_scale = x_scale_tile[group * TILE_ROWS + row];
@@ -165,8 +198,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         sums[i][j] = total[j];
       }
     }
-    let row = first_row + own_row + i * TEAM_Y;
-    if (team == i % TEAMS && row < n_active_rows()) {
+    let place = rows.first + own_row + i * TEAM_Y;
+    if (team == i % TEAMS && place < rows.last) {
+      let row = out_row(place);
       for (var j = 0u; j < THREAD_COLUMNS / N_MATS; j++) {
         let column = first_column + own_column + j * TEAM_X;
         if (column < N_OUT) {

@@ -85,6 +85,7 @@ void record_moe(const LayerContext& context, const MoeSpec& spec, const MoeWeigh
                           .x = scratch.normed,
                           .ids = scratch.expert_ids,
                           .groups = groups,
+                          .quantised = scratch.input,
                           .out = scratch.expert_hidden});
   kernels::expert_matmul(context.recording, context.name("experts down"),
                          {.weights = context.weights.matrix(weights.down),
@@ -96,6 +97,7 @@ void record_moe(const LayerContext& context, const MoeSpec& spec, const MoeWeigh
                           .x = scratch.expert_hidden,
                           .ids = scratch.expert_ids,
                           .groups = groups,
+                          .quantised = scratch.input,
                           .out = scratch.expert_out});
   if (spec.shared_dim > 0) record_shared_expert(context, weights);
   kernels::Combine combine = {.dim = context.spec.dim,

@@ -1,0 +1,15 @@
+// Rows of the integer matmul that are those of x, in order: workgroup (columns, rows). Binding: 5 scales of x.
+@group(0) @binding(5) var<storage, read> x_scales: array<vec2<f32>>;
+
+const SKIP_ROWS = false;  // few tiles are not full
+
+fn rows_of(workgroup: vec3<u32>) -> TileRows {
+  let first = workgroup.y * TILE_ROWS;
+  return TileRows(first, min(first + TILE_ROWS, step_state.n_rows), 0u);
+}
+fn x_row(place: u32) -> u32 {
+  return place;
+}
+fn out_row(place: u32) -> u32 {
+  return place;
+}
