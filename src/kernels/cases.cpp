@@ -1,6 +1,9 @@
 #include "kernels/cases.hpp"
 
 #include <iterator>
+#include <utility>
+
+#include "gpu/tuning.hpp"
 
 namespace ztvm::kernels {
 
@@ -27,6 +30,24 @@ std::uint64_t case_seed(const KernelCase& kernel_case) {
   return hash;
 }
 
+namespace {
+
+// After each op the same op in its other forms: lockstep compares each with the oracle on what it met.
+void add_other_forms(gpu::Recording& recording) {
+  std::vector<gpu::Op> ops;
+  for (gpu::Op& op : recording.ops) {
+    ops.push_back(op);
+    for (std::size_t i = 1; i < op.forms.size(); ++i) {
+      gpu::Op& other = ops.emplace_back(op);
+      other.name += ", " + op.forms[i].name;
+      gpu::take_form(other, op.forms[i].name);
+    }
+  }
+  recording.ops = std::move(ops);
+}
+
+}  // namespace
+
 Result<gpu::Recording> build_case(CaseBuilder& builder, const gpu::Target& target,
                                   const KernelCase& kernel_case) {
   gpu::Recording recording = {.target = target,
@@ -36,6 +57,7 @@ Result<gpu::Recording> build_case(CaseBuilder& builder, const gpu::Target& targe
                               .tuning = nullptr};
   kernel_case.build(builder, recording);
   if (!builder.status()) return std::unexpected(builder.status().error());
+  if (kernel_case.all_forms) add_other_forms(recording);
   check(builder.n_rows() <= kernel_case.max_rows, "a case runs at most max_rows rows");
   return recording;
 }

@@ -18,6 +18,7 @@ struct KernelCase {
   std::uint32_t max_rows = 1;  // of the recording
   bool quick = false;          // part of doctor's short run
   bool least_limits = false;   // forms as on a device that has only what every WebGPU device has
+  bool all_forms = false;  // each op in all of its forms (gpu/tuning.hpp), not only the kernel's own choice
 };
 
 struct CaseResult {

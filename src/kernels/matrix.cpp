@@ -19,11 +19,11 @@ std::string_view weights_part(QuantKind kind) {
 
 std::vector<std::string_view> levels_parts(QuantKind kind) {
   switch (kind) {
-    case QuantKind::q4: return {"levels_q4"};
-    case QuantKind::q8: return {"levels_q8"};
+    case QuantKind::q4: return {"levels", "levels_q4"};
+    case QuantKind::q8: return {"levels", "levels_q8"};
     case QuantKind::q3:
     case QuantKind::q4_k:
-    case QuantKind::q5_k: return {"levels_any", "quads", weights_part(kind)};
+    case QuantKind::q5_k: return {"levels", "levels_any", "quads", weights_part(kind)};
     case QuantKind::q6_k:
     case QuantKind::f32:
     case QuantKind::f16:

@@ -12,7 +12,7 @@ namespace ztvm::kernels {
 namespace {
 
 // On an adapter that is a CPU, where they take minutes, only the sets that people get by default run all cases, the others
-// doctor's. ZTVM_ALL_CASES=1 runs all on all sets, ZTVM_QUICK_CASES=1 doctor's cases everywhere.
+// doctor's. ZTVM_ALL_CASES=1 runs all on all sets, in every form, ZTVM_QUICK_CASES=1 doctor's cases everywhere.
 bool runs_quick_cases_only(const gpu::Device& device, const gpu::Target& target) {
   if (std::getenv("ZTVM_QUICK_CASES") != nullptr) return true;
   if (std::getenv("ZTVM_ALL_CASES") != nullptr || device.caps().kind != gpu::AdapterKind::cpu) return false;
@@ -32,12 +32,14 @@ INSTANTIATE_TEST_SUITE_P(All, KernelCases, testing::ValuesIn(kernel_names()),
 TEST_P(KernelCases, Match) {
   gpu::Device* device = test_device();
   ASSERT_NE(device, nullptr) << "no adapter is found";
+  std::vector<KernelCase> every_case = all_cases();
   const bool knows_int8 =
       GetParam() == "matmul" || GetParam() == "quantise_input" || GetParam() == "expert_matmul";
   for (const gpu::Target& target : test_targets(*device, knows_int8)) {
     const bool quick_only = runs_quick_cases_only(*device, target);
     std::size_t n_cases = 0;
-    for (const KernelCase& kernel_case : all_cases()) {
+    for (KernelCase& kernel_case : every_case) {
+      if (std::getenv("ZTVM_ALL_CASES") != nullptr) kernel_case.all_forms = true;
       if (kernel_case.kernel != GetParam() || (quick_only && !kernel_case.quick)) continue;
       ++n_cases;
       SCOPED_TRACE(gpu::describe(target) + ", " + kernel_case.name);

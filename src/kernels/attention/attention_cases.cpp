@@ -110,6 +110,12 @@ std::vector<KernelCase> attention_cases() {
   }
   add_widths(cases);
   add_int8(cases);
+  // What adapters choose from.
+  for (const std::uint32_t max_rows : {16u, 70u}) {
+    cases.push_back(make_case({{.n_heads = 4, .n_kv_heads = 2, .head_dim = 96}, 23, max_rows - 3, max_rows},
+                              "all forms", false));
+    cases.back().all_forms = true;
+  }
   return cases;
 }
 

@@ -76,6 +76,7 @@ void record_integer_experts(gpu::Recording& recording, std::string_view name, co
                                         {"STAGE", k_tile.stage}}) {
     op.program.consts.push_back(gpu::const_u32(constant, value));
   }
+  op.program.consts.push_back(gpu::const_bool("BY_VECTOR", false));
   recording.ops.push_back(std::move(op));
 }
 

@@ -45,7 +45,7 @@ std::vector<float> gather(std::span<const gpu::HostView> views, std::span<const 
     if (shape.planes == 0) {
       for (std::size_t i = 0; i < shape.dim; ++i) out[i] = views[3].load(row * shape.dim + i);
     } else {
-      load_quantised_row(views[3], views[7], shape.planes, row, out);
+      load_quantised_row(views[3], views[7], shape.planes, QuantisedOrder::by_group, row, out);
     }
   }
   return rows;

@@ -59,6 +59,7 @@ struct MatmulShape {
   float norm_eps = 0.0f;
   std::uint32_t planes =
       0;  // of a QuantisedInput that stands for x: its bytes at x, its scales at binding 5; 0: none
+  QuantisedOrder order = QuantisedOrder::by_group;  // of these bytes
 };
 
 // What the 16-bit activations of the one-row GPU form add to a tolerance: half a step of 2^-15 of the largest of 16

@@ -257,6 +257,32 @@ void add_row_lengths(std::vector<KernelCase>& cases) {
   }
 }
 
+// What adapters choose from, for one row, few and many.
+void add_forms(std::vector<KernelCase>& cases) {
+  const auto add = [&](const MatmulCase& c) {
+    cases.push_back(make_case(c, "all forms", false));
+    cases.back().all_forms = true;
+  };
+  add({.epilogue = Epilogue::swiglu, .n_weight_rows = 146, .dim = 1056, .norm = true});
+  add({.kind = QuantKind::q8, .epilogue = Epilogue::add_residual, .n_weight_rows = 37, .dim = 5152});
+  add({.kind = QuantKind::f16, .n_weight_rows = 21, .dim = 1056});
+  for (const std::uint32_t max_rows : {16u, 70u}) {
+    const std::uint32_t n_rows = max_rows - 3;
+    add({.epilogue = Epilogue::swiglu,
+         .n_weight_rows = 146,
+         .dim = 1056,
+         .n_rows = n_rows,
+         .max_rows = max_rows});
+    add({.kind = QuantKind::q3,
+         .epilogue = Epilogue::add_residual,
+         .n_weight_rows = 37,
+         .dim = 96,
+         .n_rows = n_rows,
+         .max_rows = max_rows,
+         .n_parts = 2});
+  }
+}
+
 // The matrices of the models: qkv, output, gate and up, down, head.
 void add_true_shapes(std::vector<KernelCase>& cases) {
   const auto add = [&](MatmulCase c, std::string_view what, bool quick) {
@@ -313,6 +339,7 @@ std::vector<KernelCase> matmul_cases() {
   add_one_row(cases);
   add_norms(cases);
   add_row_lengths(cases);
+  add_forms(cases);
   add_true_shapes(cases);
   // More workgroups than one axis takes.
   cases.push_back(make_case({.kind = QuantKind::q4,

@@ -25,10 +25,17 @@ bool gpu_row_takes_norm(const Matrix& weights);
 void record_gpu_row(gpu::Recording& recording, std::string_view name, const Matmul& args,
                     const MatrixPart& part, const MatmulShape& shape);
 
+// Rows of a recording up to which the weights decide, not the products.
+inline constexpr std::uint32_t k_few_rows = 32;
+
 // Rows of x in tiles on a GPU, in whole numbers. `args.x` stays as it is; the op reads `args.quantised`, which
 // record_quantised_input() fills.
 bool takes_integer_tiles(const gpu::Recording& recording, const Matmul& args, QuantKind kind);
 void record_quantised_input(gpu::Recording& recording, std::string_view name, const Matmul& args);
+// The same for few rows, without workgroup memory for the operands: other programs for the bindings of that op, `program`
+// with what all of its forms share. None for many rows.
+std::vector<gpu::Form> few_rows_forms(const gpu::Recording& recording, const MatmulShape& shape,
+                                      const gpu::Program& program);
 void record_integer_tiles(gpu::Recording& recording, std::string_view name, const Matmul& args,
                           const MatrixPart& part, const MatmulShape& shape);
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "gpu/tuning.hpp"
 #include "kernels/matmul/matmul_forms.hpp"
@@ -39,7 +40,6 @@ bool is_even(const Tile& tile, std::uint32_t planes) {
 // small tiles whose groups are shared by teams of threads, the more where there are few tiles. It fits the 16 KiB and 256
 // threads that every device has.
 std::vector<Tile> tiles(const gpu::Recording& recording, std::uint32_t n_weight_rows) {
-  constexpr std::uint32_t k_few_rows = 32;
   constexpr std::uint32_t k_few_tiles = 512;
   std::vector<Tile> all;
   if (recording.max_rows > k_few_rows) {
@@ -73,7 +73,11 @@ std::vector<Tile> tiles(const gpu::Recording& recording, std::uint32_t n_weight_
   return all;
 }
 
-gpu::Form tile_form(gpu::Program program, const Tile& tile, std::uint32_t n_column_tiles) {
+gpu::Form tile_form(gpu::Program program, QuantisedOrder order, const Tile& tile,
+                    std::uint32_t n_column_tiles) {
+  program.body = "matmul_gpu_integer";
+  program.parts.push_back("rows_of_matrix");
+  program.consts.push_back(gpu::const_bool("BY_VECTOR", order == QuantisedOrder::by_vector));
   for (const auto& [constant, value] : {std::pair{"TILE_ROWS", tile.rows},
                                         {"TILE_COLUMNS", tile.columns},
                                         {"THREAD_ROWS", tile.thread_rows},
@@ -88,6 +92,11 @@ gpu::Form tile_form(gpu::Program program, const Tile& tile, std::uint32_t n_colu
           .grid = {.x = n_column_tiles, .rows_axis = gpu::Grid::Axis::y, .rows_per_workgroup = tile.rows}};
 }
 
+// Threads of the forms for few rows have a group each.
+QuantisedOrder input_order(const gpu::Recording& recording) {
+  return recording.max_rows <= k_few_rows ? QuantisedOrder::by_vector : QuantisedOrder::by_group;
+}
+
 }  // namespace
 
 bool takes_integer_tiles(const gpu::Recording& recording, const Matmul& args, QuantKind kind) {
@@ -97,23 +106,28 @@ bool takes_integer_tiles(const gpu::Recording& recording, const Matmul& args, Qu
 
 void record_quantised_input(gpu::Recording& recording, std::string_view name, const Matmul& args) {
   quantise_input(recording, std::string(name) + " in whole numbers",
-                 {.dim = args.weights.dim, .step = args.step, .x = args.x, .out = *args.quantised});
+                 {.dim = args.weights.dim,
+                  .step = args.step,
+                  .x = args.x,
+                  .out = *args.quantised,
+                  .order = input_order(recording)});
 }
 
 void record_integer_tiles(gpu::Recording& recording, std::string_view name, const Matmul& args,
                           const MatrixPart& part, const MatmulShape& whole_shape) {
   MatmulShape shape = whole_shape;
   shape.planes = input_planes(recording.target);
+  shape.order = input_order(recording);
   const std::uint32_t n_mats = shape.epilogue == Epilogue::swiglu ? 2 : 1;
-  gpu::Program program = {
-      .body = "matmul_gpu_integer", .parts = levels_parts(shape.kind), .consts = matmul_consts(shape)};
-  program.parts.insert(program.parts.end(), {"step", "rows_of_matrix", epilogue_part(shape.epilogue)});
+  gpu::Program program = {.body = {}, .parts = levels_parts(shape.kind), .consts = matmul_consts(shape)};
+  program.parts.insert(program.parts.end(), {"step", epilogue_part(shape.epilogue)});
   program.consts.push_back(gpu::const_u32("N_OUT", shape.n_out));
   program.consts.push_back(gpu::const_u32("PLANES", shape.planes));
   std::vector<gpu::Form> forms;
   for (const Tile& tile : tiles(recording, shape.n_out * n_mats)) {
-    forms.push_back(tile_form(program, tile, div_up(shape.n_out, tile.columns / n_mats)));
+    forms.push_back(tile_form(program, shape.order, tile, div_up(shape.n_out, tile.columns / n_mats)));
   }
+  std::ranges::move(few_rows_forms(recording, shape, program), std::back_inserter(forms));
   gpu::Op op = {
       .name = std::string(name),
       .program = {},

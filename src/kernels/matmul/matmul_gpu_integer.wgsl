@@ -1,7 +1,8 @@
 // out = x * W^T in whole numbers: a workgroup makes a tile of TILE_ROWS rows of x by TILE_COLUMNS weight rows. A stage of
 // STAGE groups of both is in workgroup memory at a time; TEAMS teams of threads share its groups, and each thread of a
 // team has THREAD_ROWS by THREAD_COLUMNS sums. dot4I8Packed multiplies the bytes of x, in planes, with levels exactly.
-// Consts: N_GROUPS (of a weight row), N_OUT (columns made), N_MATS, PAIR_OFFSET, PLANES, and the names above.
+// Consts: N_GROUPS (of a weight row), N_OUT (columns made), N_MATS, PAIR_OFFSET, PLANES, BY_VECTOR (the order of
+// x), and the names above.
 // Bindings: 0 words, 1 scales (a levels part), 2 step, 3 bytes of x (quantise_input.hpp), 4 out (an epilogue part), 5 and
 // more (a part that says which rows: rows_of_matrix or rows_of_experts).
 @group(0) @binding(2) var<storage, read> step_state: Step;
@@ -30,13 +31,6 @@ struct TileRows {
   first_weight_row: u32,
 }
 
-// A weight row's group: levels of its halves as signed bytes; value = scale.x * level + scale.y.
-struct Levels {
-  a: vec4<u32>,
-  b: vec4<u32>,
-  scale: vec2<f32>,
-}
-
 // Odd strides, so that neighbouring threads meet different banks.
 const X_STRIDE = TILE_ROWS + 1u;
 const W_STRIDE = TILE_COLUMNS + 1u;
@@ -44,17 +38,6 @@ var<workgroup> x_tile: array<vec4<u32>, STAGE * VECTORS * X_STRIDE>;  // [group,
 var<workgroup> x_scale_tile: array<vec2<f32>, X_SCALES>;              // [group][row]
 var<workgroup> w_tile: array<vec4<u32>, STAGE * 2u * W_STRIDE>;       // [group, half][column]
 var<workgroup> w_scale_tile: array<vec2<f32>, STAGE * TILE_COLUMNS>;  // [group][column]
-
-// Whole numbers throughout a group: a driver was seen to reassociate sums of floats, which costs the low plane its digits.
-fn dot16(before: i32, levels: vec4<u32>, bytes: vec4<u32>) -> i32 {
-  return dot4I8Packed(levels.w, bytes.w) +
-         (dot4I8Packed(levels.z, bytes.z) + (dot4I8Packed(levels.y, bytes.y) + (dot4I8Packed(levels.x, bytes.x) + before)));
-}
-
-// Weight row `t` of the workgroup's tile; with a pair of matrices the second half of them are of the second matrix.
-fn weight_row(first_column: u32, t: u32) -> u32 {
-  return min(first_column + t % COLUMNS, N_OUT - 1u) + t / COLUMNS * PAIR_OFFSET;
-}
 
 // First groups of the rows of which a thread brings a part in every stage.
 struct Sources {
@@ -81,6 +64,11 @@ fn find_sources(rows: TileRows, first_column: u32, thread: u32) -> Sources {
   return Sources(vectors, row_scales, levels);
 }
 
+// Where a vector of a group lies in its row.
+fn vector_at(group: u32, vector: u32) -> u32 {
+  return select(group * VECTORS + vector, vector * N_GROUPS + group, BY_VECTOR);
+}
+
 // What a thread brings of a stage.
 struct Stage {
   vectors: array<vec4<u32>, X_LOADS>,
@@ -94,7 +82,7 @@ fn load_stage(first: u32, sources: Sources, thread: u32) -> Stage {
   for (var i = 0u; i < X_LOADS; i++) {
     let vector = (i * WORKGROUP + thread) % (STAGE * VECTORS);
     let group = min(first + vector / VECTORS, N_GROUPS - 1u);
-    vectors[i] = x[(sources.vectors[i] + group) * VECTORS + vector % VECTORS];
+    vectors[i] = x[sources.vectors[i] * VECTORS + vector_at(group, vector % VECTORS)];
   }
   var row_scales = array<vec2<f32>, X_SCALE_LOADS>();
   for (var i = 0u; i < X_SCALE_LOADS; i++) {

@@ -31,7 +31,8 @@ void matmul_reference(std::span<const gpu::HostView> views, const MatmulShape& s
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = views[3].load(first_x + i);
   } else {
     for (std::size_t row = 0; row < n_rows; ++row)
-      load_quantised_row(views[3], views[5], shape.planes, row, std::span(x).subspan(row * dim, dim));
+      load_quantised_row(views[3], views[5], shape.planes, shape.order, row,
+                         std::span(x).subspan(row * dim, dim));
   }
   if (shape.normed) {
     for (std::size_t row = 0; row < n_rows; ++row)

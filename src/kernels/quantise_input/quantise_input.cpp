@@ -16,14 +16,17 @@ void quantise_input(gpu::Recording& recording, std::string_view name, const Quan
       .program = {.body = "quantise_input",
                   .parts = {"step"},
                   .consts = {gpu::const_u32("N_GROUPS", n_groups), gpu::const_u32("PLANES", planes),
+                             gpu::const_bool("BY_VECTOR", args.order == QuantisedOrder::by_vector),
                              gpu::const_u32("WORKGROUP", k_workgroup)}},
       .bindings = {{args.step, Access::read},
                    {args.x, Access::read},
                    {args.out.bytes, Access::read_write},
                    {args.out.scales, Access::read_write}},
       .grid = {.x = div_up(n_groups, k_workgroup), .rows_axis = gpu::Grid::Axis::y, .rows_per_workgroup = 1},
-      .oracle = [dim = args.dim, planes](
-                    std::span<const gpu::HostView> views) { quantise_input_reference(views, dim, planes); },
+      .oracle =
+          [dim = args.dim, planes, order = args.order](std::span<const gpu::HostView> views) {
+            quantise_input_reference(views, dim, planes, order);
+          },
       .tolerance = 0x1p-22f,
   });
 }

@@ -14,9 +14,15 @@
 
 namespace ztvm::kernels {
 
+// How the vectors of a row, for each group its halves and for each plane, the high one first, follow each other.
+enum class QuantisedOrder : std::uint8_t {
+  by_group,   // [dim / 32][planes, 2]: what a tile needs of a group lies together
+  by_vector,  // [planes, 2][dim / 32]: what threads with a group each ask for together does
+};
+
 // Where they are, for max_rows rows.
 struct QuantisedInput {
-  gpu::Tensor bytes;   // u32 [max_rows, dim / 32, planes, 8]: words of four elements, the high plane first
+  gpu::Tensor bytes;   // u32, words of four elements in vectors of 16 bytes: a row's in a QuantisedOrder
   gpu::Tensor scales;  // f32 [max_rows, dim / 32, 2]: scale, and scale times the sum of v
 };
 
@@ -34,15 +40,17 @@ struct QuantiseInput {
   gpu::Tensor step;  // Step
   gpu::Tensor x;     // [max_rows, dim] activation type
   QuantisedInput out;
+  QuantisedOrder order = QuantisedOrder::by_group;
 };
 
 void quantise_input(gpu::Recording& recording, std::string_view name, const QuantiseInput& args);
 
 // The oracle, on bindings step, x, bytes, scales.
-void quantise_input_reference(std::span<const gpu::HostView> views, std::uint32_t dim, std::uint32_t planes);
+void quantise_input_reference(std::span<const gpu::HostView> views, std::uint32_t dim, std::uint32_t planes,
+                              QuantisedOrder order);
 
 // Row `row` as numbers, for oracles that read it; out.size() is dim.
 void load_quantised_row(const gpu::HostView& bytes, const gpu::HostView& scales, std::uint32_t planes,
-                        std::size_t row, std::span<float> out);
+                        QuantisedOrder order, std::size_t row, std::span<float> out);
 
 }  // namespace ztvm::kernels

@@ -1,10 +1,11 @@
 // Groups of 32 elements of x to whole numbers, see quantise_input.hpp.
-// Consts: N_GROUPS (of a row), PLANES, WORKGROUP. Bindings: 0 step, 1 x, 2 bytes, 3 scales.
+// Consts: N_GROUPS (of a row), PLANES, BY_VECTOR, WORKGROUP. Bindings: 0 step, 1 x, 2 bytes, 3 scales.
 @group(0) @binding(0) var<storage, read> step_state: Step;
 @group(0) @binding(1) var<storage, read> x: array<vec4<Elem>>;
 @group(0) @binding(2) var<storage, read_write> bytes: array<vec4<u32>>;
 @group(0) @binding(3) var<storage, read_write> scales: array<vec2<f32>>;
 
+const STRIDE = select(1u, N_GROUPS, BY_VECTOR);
 const LARGEST = select(127.0, 32512.0, PLANES == 2u);  // 32512 = 127 * 256: fits two signed bytes on both sides
 // By the step: what the largest magnitude, without its power of two, is multiplied by, and what turns v back.
 const FACTOR = array<f32, 8>(LARGEST * 8.0 / 9.0, LARGEST * 8.0 / 10.0, LARGEST * 8.0 / 11.0, LARGEST * 8.0 / 12.0,
@@ -62,21 +63,22 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
       low[i] = pack4xI8(v - (upper << vec4<u32>(8u)));
     }
   }
-  let at = 2u * PLANES * group;
+  // A group's vectors stand STRIDE apart.
+  let at = 2u * PLANES * id.y * N_GROUPS + select(2u * PLANES, 1u, BY_VECTOR) * id.x;
   // Infinity and NaN do not survive as whole numbers, so they become the scale.
   let total = (totals.x + totals.y) + (totals.z + totals.w);
   if ((bitcast<u32>(total) & 0x7F800000u) == 0x7F800000u) {
     for (var i = 0u; i < 2u * PLANES; i++) {
-      bytes[at + i] = vec4<u32>();
+      bytes[at + i * STRIDE] = vec4<u32>();
     }
     scales[group] = vec2<f32>(total, total);
     return;
   }
   bytes[at] = vec4<u32>(high[0], high[1], high[2], high[3]);
-  bytes[at + 1u] = vec4<u32>(high[4], high[5], high[6], high[7]);
+  bytes[at + STRIDE] = vec4<u32>(high[4], high[5], high[6], high[7]);
   if (PLANES == 2u) {
-    bytes[at + 2u] = vec4<u32>(low[0], low[1], low[2], low[3]);
-    bytes[at + 3u] = vec4<u32>(low[4], low[5], low[6], low[7]);
+    bytes[at + 2u * STRIDE] = vec4<u32>(low[0], low[1], low[2], low[3]);
+    bytes[at + 3u * STRIDE] = vec4<u32>(low[4], low[5], low[6], low[7]);
   }
   scales[group] = vec2<f32>(scale.inverse, scale.inverse * f32((sums.x + sums.y) + (sums.z + sums.w)));
 }

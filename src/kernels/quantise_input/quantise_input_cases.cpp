@@ -11,6 +11,7 @@ struct QuantiseCase {
   std::uint32_t n_rows = 1;
   std::uint32_t max_rows = 1;
   Fill x = Fill::normal;
+  QuantisedOrder order = QuantisedOrder::by_group;
 };
 
 void build(const QuantiseCase& c, CaseBuilder& builder, gpu::Recording& recording) {
@@ -18,12 +19,14 @@ void build(const QuantiseCase& c, CaseBuilder& builder, gpu::Recording& recordin
                  {.dim = c.dim,
                   .step = builder.step({.n_rows = c.n_rows}),
                   .x = builder.tensor(builder.activation(), std::size_t{c.max_rows} * c.dim, c.x),
-                  .out = builder.quantised_input(c.max_rows, c.dim)});
+                  .out = builder.quantised_input(c.max_rows, c.dim),
+                  .order = c.order});
 }
 
 KernelCase make_case(const QuantiseCase& c, std::string_view what, bool quick) {
   return {.kernel = "quantise_input",
-          .name = fmt::format("{}: dim {}, {} of {} rows", what, c.dim, c.n_rows, c.max_rows),
+          .name = fmt::format("{}: dim {}, {} of {} rows{}", what, c.dim, c.n_rows, c.max_rows,
+                              c.order == QuantisedOrder::by_vector ? ", by vector" : ""),
           .build = [c](CaseBuilder& builder, gpu::Recording& recording) { build(c, builder, recording); },
           .max_rows = c.max_rows,
           .quick = quick};
@@ -39,6 +42,10 @@ std::vector<KernelCase> quantise_input_cases() {
       make_case({.dim = 32, .n_rows = 1, .max_rows = 2}, "smallest", true),
       make_case({.dim = 2080, .n_rows = 5, .max_rows = 5}, "a group beyond a workgroup", false),
   };
+  for (const auto& [dim, what] : {std::pair{96u, "few rows"}, std::pair{2080u, "few long rows"}}) {
+    cases.push_back(make_case({.dim = dim, .n_rows = 5, .max_rows = 16, .order = QuantisedOrder::by_vector},
+                              what, dim == 96));
+  }
   const auto add = [&](Fill x, std::string_view what) {
     cases.push_back(make_case({.dim = 288, .n_rows = 3, .max_rows = 4, .x = x}, what, x == Fill::outliers));
   };

@@ -22,14 +22,27 @@ Scale scale_for(float top, double largest) {
           .inverse = std::ldexp(static_cast<float>(step / largest), exponent - 127)};
 }
 
-// Word `j` of plane `plane` of a group.
-std::size_t word_at(std::size_t group, std::uint32_t planes, std::uint32_t plane, std::uint32_t j) {
-  return (group * planes + plane) * 8 + j;
-}
+// Where the words of a row are.
+struct Layout {
+  std::size_t n_groups = 0;  // of a row
+  std::uint32_t planes = 0;
+  QuantisedOrder order = QuantisedOrder::by_group;
+
+  // Word `j` of plane `plane` of a group, counted over all rows.
+  std::size_t word_at(std::size_t group, std::uint32_t plane, std::uint32_t j) const {
+    const std::size_t n_vectors = std::size_t{2} * planes;
+    const std::size_t vector = 2 * plane + j / 4;
+    const std::size_t in_row = order == QuantisedOrder::by_group ? group % n_groups * n_vectors + vector
+                                                                 : vector * n_groups + group % n_groups;
+    return 4 * (group / n_groups * n_groups * n_vectors + in_row) + j % 4;
+  }
+};
 
 }  // namespace
 
-void quantise_input_reference(std::span<const gpu::HostView> views, std::uint32_t dim, std::uint32_t planes) {
+void quantise_input_reference(std::span<const gpu::HostView> views, std::uint32_t dim, std::uint32_t planes,
+                              QuantisedOrder order) {
+  const Layout layout = {.n_groups = dim / k_quant_group, .planes = planes, .order = order};
   const double largest = planes == 2 ? 32512.0 : 127.0;
   const std::size_t n_groups = std::size_t{load_step(views[0]).n_rows} * (dim / k_quant_group);
   for (std::size_t group = 0; group < n_groups; ++group) {
@@ -54,7 +67,7 @@ void quantise_input_reference(std::span<const gpu::HostView> views, std::uint32_
         words[1] |= (static_cast<std::uint32_t>(v - high * 256) & 0xFF) << (8 * b);
       }
       for (std::uint32_t plane = 0; plane < planes; ++plane)
-        views[2].set_word(word_at(group, planes, plane, j), words[plane]);
+        views[2].set_word(layout.word_at(group, plane, j), words[plane]);
     }
     views[3].store(2 * group, finite ? scale.inverse : total);
     views[3].store(2 * group + 1, finite ? scale.inverse * static_cast<float>(sum) : total);
@@ -62,7 +75,8 @@ void quantise_input_reference(std::span<const gpu::HostView> views, std::uint32_
 }
 
 void load_quantised_row(const gpu::HostView& bytes, const gpu::HostView& scales, std::uint32_t planes,
-                        std::size_t row, std::span<float> out) {
+                        QuantisedOrder order, std::size_t row, std::span<float> out) {
+  const Layout layout = {.n_groups = out.size() / k_quant_group, .planes = planes, .order = order};
   const std::size_t first_group = row * (out.size() / k_quant_group);
   const auto byte_of = [](std::uint32_t word, std::size_t b) {
     return static_cast<std::int8_t>(static_cast<std::uint8_t>(word >> (8 * b)));
@@ -70,8 +84,8 @@ void load_quantised_row(const gpu::HostView& bytes, const gpu::HostView& scales,
   for (std::size_t i = 0; i < out.size(); ++i) {
     const std::size_t group = first_group + i / k_quant_group;
     const auto j = static_cast<std::uint32_t>(i % k_quant_group / 4);
-    int v = byte_of(bytes.word(word_at(group, planes, 0, j)), i % 4);
-    if (planes == 2) v = 256 * v + byte_of(bytes.word(word_at(group, planes, 1, j)), i % 4);
+    int v = byte_of(bytes.word(layout.word_at(group, 0, j)), i % 4);
+    if (planes == 2) v = 256 * v + byte_of(bytes.word(layout.word_at(group, 1, j)), i % 4);
     out[i] = scales.load(2 * group) * static_cast<float>(v);
   }
 }

@@ -1,0 +1,48 @@
+// Few rows of x on a GPU in whole numbers, the weights in registers: matmul_gpu_few.wgsl.
+#include <fmt/format.h>
+
+#include "kernels/matmul/matmul_forms.hpp"
+
+namespace ztvm::kernels {
+namespace {
+
+constexpr std::uint32_t k_lanes = 32;  // that share weight rows
+
+// Names of the shader.
+struct FewForm {
+  std::uint32_t rows = 16;
+  std::uint32_t weight_rows = 4;
+  std::uint32_t teams = 1;
+};
+
+std::uint32_t workgroup_bytes(const FewForm& form) {
+  return 4 * form.teams * form.rows * form.weight_rows * (k_lanes + 1);
+}
+
+}  // namespace
+
+std::vector<gpu::Form> few_rows_forms(const gpu::Recording& recording, const MatmulShape& shape,
+                                      const gpu::Program& program) {
+  std::vector<gpu::Form> forms;
+  if (recording.max_rows > k_few_rows) return forms;
+  const std::uint32_t n_mats = shape.epilogue == Epilogue::swiglu ? 2 : 1;
+  for (const FewForm& form : {FewForm{16, 4, 1}, FewForm{16, 4, 2}, FewForm{16, 2, 1}, FewForm{8, 4, 1},
+                              FewForm{8, 8, 1}, FewForm{8, 4, 2}, FewForm{16, 2, 2}}) {
+    if (workgroup_bytes(form) > recording.limits.workgroup_bytes) continue;
+    gpu::Program with_consts = program;
+    with_consts.body = "matmul_gpu_few";
+    for (const auto& [constant, value] :
+         {std::pair{"TILE_ROWS", form.rows}, {"WEIGHT_ROWS", form.weight_rows}, {"TEAMS", form.teams}}) {
+      with_consts.consts.push_back(gpu::const_u32(constant, value));
+    }
+    forms.push_back({.name = fmt::format("{} rows by {} weight rows, {} team{}", form.rows, form.weight_rows,
+                                         form.teams, form.teams == 1 ? "" : "s"),
+                     .program = std::move(with_consts),
+                     .grid = {.x = div_up(shape.n_out, form.teams * form.weight_rows / n_mats),
+                              .rows_axis = gpu::Grid::Axis::y,
+                              .rows_per_workgroup = form.rows}});
+  }
+  return forms;
+}
+
+}  // namespace ztvm::kernels
