@@ -26,6 +26,10 @@ void Passes::body_part(std::uint32_t n_rows, std::size_t end) {
   executor_->run(body.id, n_rows, end == 0 ? 0 : body.ends[end - 1], body.ends[end]);
 }
 
+void Passes::body_before(std::uint32_t max_rows, std::uint32_t n_rows, std::size_t end) {
+  executor_->run(body_for(max_rows).id, n_rows, 0, end);
+}
+
 void Passes::head() { executor_->run(head_, 1); }
 
 void Passes::choose(const SamplerParams& params) {

@@ -21,6 +21,8 @@ class Passes {
   void body(std::uint32_t n_rows);
   // The same, up to and including `end` of Body::ends: the residual stream of that layer.
   void body_part(std::uint32_t n_rows, std::size_t end);
+  // The ops before `end` of the body recorded for up to `max_rows` rows: what leaves that op's input.
+  void body_before(std::uint32_t max_rows, std::uint32_t n_rows, std::size_t end);
   void head();                               // logits of the last row
   void choose(const SamplerParams& params);  // one token from the logits, fed back
   Result<void> flush() { return executor_->flush(); }

@@ -31,6 +31,7 @@ struct Tuner::Shape {
   std::string name;
   gpu::Recording chain;
   std::uint32_t n_rows = 1;
+  std::size_t n_before = 0;  // ops of a body before the chain's first
 };
 
 struct Tuner::Candidate {
@@ -60,17 +61,20 @@ Tuner::Tuner(gpu::Device& device, const Model& model, Passes& passes, gpu::Tunin
       pipelines_(device) {
   const model::Weights weights(model.weights, model.buffers);
   const std::uint32_t max_rows = model.decoder.options().max_rows;
-  collect(model.decoder.record_body(weights, model.buffers, 1).recording, 1);
-  collect(model.decoder.record_head(weights, model.buffers), 1);
+  const gpu::Recording one_row = model.decoder.record_body(weights, model.buffers, 1).recording;
+  collect(one_row, 1, 0);
+  collect(model.decoder.record_head(weights, model.buffers), 1, one_row.ops.size());
   for (const std::uint32_t n_rows : {max_rows, std::min(max_rows, Passes::k_few_rows)}) {
-    if (n_rows > 1) collect(model.decoder.record_body(weights, model.buffers, n_rows).recording, n_rows);
+    if (n_rows > 1) collect(model.decoder.record_body(weights, model.buffers, n_rows).recording, n_rows, 0);
   }
 }
 
 Tuner::~Tuner() = default;
 
-void Tuner::collect(const gpu::Recording& recording, std::uint32_t n_rows) {
-  for (const gpu::Op& op : recording.ops) {
+// `n_before`: ops of a body that run before the recording.
+void Tuner::collect(const gpu::Recording& recording, std::uint32_t n_rows, std::size_t n_before) {
+  for (std::size_t i = 0; i < recording.ops.size(); ++i) {
+    const gpu::Op& op = recording.ops[i];
     if (op.forms.size() < 2 || tuning_.contains(op.shape)) continue;
     auto shape = std::ranges::find(shapes_, op.shape, &Shape::name);
     if (shape == shapes_.end()) {
@@ -79,7 +83,8 @@ void Tuner::collect(const gpu::Recording& recording, std::uint32_t n_rows) {
                               .max_rows = recording.max_rows,
                               .ops = {},
                               .tuning = nullptr};
-      shapes_.push_back({.name = op.shape, .chain = std::move(chain), .n_rows = n_rows});
+      shapes_.push_back(
+          {.name = op.shape, .chain = std::move(chain), .n_rows = n_rows, .n_before = n_before + i});
       shape = std::prev(shapes_.end());
     }
     if (shape->chain.ops.size() < k_most_ops) shape->chain.ops.push_back(op);
@@ -184,13 +189,12 @@ void Tuner::keep(const std::string& form) {
   ++shape_;
 }
 
-// On activations of a short prompt: what is in the buffers now has been added up in many repeats.
+// On what a short prompt leaves for the op: what is in the buffers now has been added up in many repeats.
 void Tuner::start_check(std::size_t candidate) {
   const Shape& shape = shapes_[shape_];
   const std::uint32_t n_rows = std::min(shape.n_rows, k_check_rows);
   write_rows(device_, state_, {}, some_ids(n_rows, model_.spec.vocab));
-  passes_.body(n_rows);
-  passes_.head();
+  passes_.body_before(shape.n_rows, n_rows, shape.n_before);
   status_ = passes_.flush();
   check_ = std::make_unique<Check>(Check{.candidate = candidate, .report = {}, .executor = nullptr});
   check_->executor =

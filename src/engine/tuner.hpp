@@ -37,7 +37,7 @@ class Tuner {
   struct Candidate;
   struct Check;
 
-  void collect(const gpu::Recording& recording, std::uint32_t n_rows);
+  void collect(const gpu::Recording& recording, std::uint32_t n_rows, std::size_t n_before);
   void start_shape();
   void start_run();
   bool is_measured() const;

@@ -7,7 +7,8 @@
 @group(0) @binding(6) var<storage, read> order: array<u32>;
 @group(0) @binding(7) var<storage, read> x_scales: array<vec2<f32>>;
 
-const SKIP_ROWS = true;  // an expert's last tile is rarely full, and often its only one
+const ROWS_MAY_LACK = true;  // an expert's last tile is rarely full, and often its only one
+const ROWS_LOOKED_UP = true;
 
 // Expert e, counted within the part, has tiles [first_tile(e), first_tile(e + 1)).
 fn first_tile(expert: u32) -> u32 {

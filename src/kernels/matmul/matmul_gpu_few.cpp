@@ -26,8 +26,8 @@ std::vector<gpu::Form> few_rows_forms(const gpu::Recording& recording, const Mat
   std::vector<gpu::Form> forms;
   if (recording.max_rows > k_few_rows) return forms;
   const std::uint32_t n_mats = shape.epilogue == Epilogue::swiglu ? 2 : 1;
-  for (const FewForm& form : {FewForm{16, 4, 1}, FewForm{16, 4, 2}, FewForm{16, 2, 1}, FewForm{8, 4, 1},
-                              FewForm{8, 8, 1}, FewForm{8, 4, 2}, FewForm{16, 2, 2}}) {
+  for (const FewForm& form : {FewForm{8, 4, 1}, FewForm{8, 4, 2}, FewForm{8, 2, 1}, FewForm{8, 8, 1},
+                              FewForm{16, 2, 1}, FewForm{4, 8, 1}, FewForm{4, 4, 1}}) {
     if (workgroup_bytes(form) > recording.limits.workgroup_bytes) continue;
     gpu::Program with_consts = program;
     with_consts.body = "matmul_gpu_few";

@@ -46,23 +46,12 @@ std::vector<Tile> tiles(const gpu::Recording& recording, std::uint32_t n_weight_
     all = {{.rows = 64, .columns = 64, .thread_rows = 8, .teams = 1, .stage = 2},
            {.rows = 32, .columns = 32, .thread_rows = 4, .teams = 2, .stage = 4},
            {.rows = 32, .columns = 32, .thread_rows = 4, .teams = 1, .stage = 2},
-           {.rows = 32, .columns = 32, .thread_rows = 4, .teams = 1, .stage = 4},
-           {.rows = 32, .columns = 32, .thread_rows = 4, .teams = 4, .stage = 4},
-           {.rows = 32, .columns = 32, .thread_rows = 4, .teams = 2, .stage = 2},
-           {.rows = 64, .columns = 32, .thread_rows = 4, .teams = 1, .stage = 2},
-           {.rows = 64, .columns = 32, .thread_rows = 4, .teams = 2, .stage = 4},
            {.rows = 32, .columns = 64, .thread_rows = 4, .teams = 1, .stage = 2},
-           {.rows = 32, .columns = 64, .thread_rows = 4, .teams = 2, .stage = 4},
-           {.rows = 32, .columns = 64, .thread_rows = 8, .teams = 2, .stage = 2},
-           {.rows = 64, .columns = 64, .thread_rows = 4, .teams = 1, .stage = 2},
            {.rows = 64, .columns = 128, .thread_rows = 8, .teams = 1, .stage = 2}};
   } else {
     all = {{.rows = 16, .columns = 16, .thread_rows = 4, .teams = 4, .stage = 4},
            {.rows = 16, .columns = 16, .thread_rows = 4, .teams = 8, .stage = 8},
-           {.rows = 16, .columns = 16, .thread_rows = 2, .teams = 4, .stage = 8},
-           {.rows = 8, .columns = 16, .thread_rows = 4, .teams = 8, .stage = 8},
-           {.rows = 16, .columns = 32, .thread_rows = 4, .teams = 2, .stage = 4},
-           {.rows = 16, .columns = 32, .thread_rows = 4, .teams = 4, .stage = 8}};
+           {.rows = 16, .columns = 16, .thread_rows = 2, .teams = 4, .stage = 8}};
     if (n_weight_rows / 16 < k_few_tiles) std::swap(all[0], all[1]);
   }
   const std::uint32_t planes = input_planes(recording.target);

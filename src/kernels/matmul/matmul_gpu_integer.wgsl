@@ -39,29 +39,31 @@ var<workgroup> x_scale_tile: array<vec2<f32>, X_SCALES>;              // [group]
 var<workgroup> w_tile: array<vec4<u32>, STAGE * 2u * W_STRIDE>;       // [group, half][column]
 var<workgroup> w_scale_tile: array<vec2<f32>, STAGE * TILE_COLUMNS>;  // [group][column]
 
-// First groups of the rows of which a thread brings a part in every stage.
+// The first groups of what a thread brings: of the row of x at a place of the tile, and of a weight row.
+fn x_source(rows: TileRows, place: u32) -> u32 {
+  return x_row(min(rows.first + place, rows.last - 1u)) * N_GROUPS;
+}
+fn weights_source(rows: TileRows, first_column: u32, t: u32) -> u32 {
+  return (rows.first_weight_row + weight_row(first_column, t)) * N_GROUPS;
+}
+
+// Those of x for every stage, where they are looked up; where they are only computed, a register each would cost more.
 struct Sources {
   vectors: array<u32, X_LOADS>,
   row_scales: array<u32, X_SCALE_LOADS>,
-  levels: array<u32, W_LOADS>,
 }
 
-fn find_sources(rows: TileRows, first_column: u32, thread: u32) -> Sources {
-  let last = rows.last - 1u;
-  var vectors = array<u32, X_LOADS>();
-  for (var i = 0u; i < X_LOADS; i++) {
-    vectors[i] = x_row(min(rows.first + (i * WORKGROUP + thread) / (STAGE * VECTORS), last)) * N_GROUPS;
+fn find_sources(rows: TileRows, thread: u32) -> Sources {
+  var sources = Sources();
+  if (ROWS_LOOKED_UP) {
+    for (var i = 0u; i < X_LOADS; i++) {
+      sources.vectors[i] = x_source(rows, (i * WORKGROUP + thread) / (STAGE * VECTORS));
+    }
+    for (var i = 0u; i < X_SCALE_LOADS; i++) {
+      sources.row_scales[i] = x_source(rows, (i * WORKGROUP + thread) / STAGE);
+    }
   }
-  var row_scales = array<u32, X_SCALE_LOADS>();
-  for (var i = 0u; i < X_SCALE_LOADS; i++) {
-    row_scales[i] = x_row(min(rows.first + (i * WORKGROUP + thread) / STAGE, last)) * N_GROUPS;
-  }
-  var levels = array<u32, W_LOADS>();
-  for (var i = 0u; i < W_LOADS; i++) {
-    let row = rows.first_weight_row + weight_row(first_column, (i * WORKGROUP + thread) / STAGE);
-    levels[i] = row * N_GROUPS;
-  }
-  return Sources(vectors, row_scales, levels);
+  return sources;
 }
 
 // Where a vector of a group lies in its row.
@@ -77,22 +79,33 @@ struct Stage {
 }
 
 // Asks for groups [first, first + STAGE) of both operands. What lies beyond the last group is the last, scaled by 0.
-fn load_stage(first: u32, sources: Sources, thread: u32) -> Stage {
+fn load_stage(first: u32, rows: TileRows, sources: Sources, first_column: u32, thread: u32) -> Stage {
   var vectors = array<vec4<u32>, X_LOADS>();
   for (var i = 0u; i < X_LOADS; i++) {
-    let vector = (i * WORKGROUP + thread) % (STAGE * VECTORS);
+    let at = i * WORKGROUP + thread;
+    let vector = at % (STAGE * VECTORS);
     let group = min(first + vector / VECTORS, N_GROUPS - 1u);
-    vectors[i] = x[sources.vectors[i] * VECTORS + vector_at(group, vector % VECTORS)];
+    var source = sources.vectors[i];
+    if (!ROWS_LOOKED_UP) {
+      source = x_source(rows, at / (STAGE * VECTORS));
+    }
+    vectors[i] = x[source * VECTORS + vector_at(group, vector % VECTORS)];
   }
   var row_scales = array<vec2<f32>, X_SCALE_LOADS>();
   for (var i = 0u; i < X_SCALE_LOADS; i++) {
-    let group = first + (i * WORKGROUP + thread) % STAGE;
-    let scale = x_scales[sources.row_scales[i] + min(group, N_GROUPS - 1u)];
+    let at = i * WORKGROUP + thread;
+    let group = first + at % STAGE;
+    var source = sources.row_scales[i];
+    if (!ROWS_LOOKED_UP) {
+      source = x_source(rows, at / STAGE);
+    }
+    let scale = x_scales[source + min(group, N_GROUPS - 1u)];
     row_scales[i] = select(vec2<f32>(), scale, group < N_GROUPS);
   }
   var levels = array<Levels, W_LOADS>();
   for (var i = 0u; i < W_LOADS; i++) {
-    levels[i] = load_levels(sources.levels[i] + min(first + (i * WORKGROUP + thread) % STAGE, N_GROUPS - 1u));
+    let at = i * WORKGROUP + thread;
+    levels[i] = load_levels(weights_source(rows, first_column, at / STAGE) + min(first + at % STAGE, N_GROUPS - 1u));
   }
   return Stage(vectors, row_scales, levels);
 }
@@ -131,11 +144,11 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   let own_row = thread % TEAM / TEAM_X;  // and every TEAM_Y-th after it
   let own_column = thread % TEAM_X;      // and every TEAM_X-th after it
   var sums = array<array<f32, THREAD_COLUMNS>, THREAD_ROWS>();
-  let sources = find_sources(rows, first_column, thread);
-  var stage = load_stage(0u, sources, thread);
+  let sources = find_sources(rows, thread);
+  var stage = load_stage(0u, rows, sources, first_column, thread);
   for (var first = 0u; first < N_GROUPS; first += STAGE) {
     store_stage(stage, thread);
-    stage = load_stage(first + STAGE, sources, thread);  // under way while this one is multiplied
+    stage = load_stage(first + STAGE, rows, sources, first_column, thread);  // under way while this one is multiplied
     for (var share = 0u; share < STAGE; share += TEAMS) {
       let group = share + team;
       var a = array<vec4<u32>, THREAD_COLUMNS>();
@@ -148,7 +161,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         scale[j] = w_scale_tile[group * TILE_COLUMNS + own_column + j * TEAM_X];
       }
       for (var i = 0u; i < THREAD_ROWS; i++) {
-        if (SKIP_ROWS && rows.first + i * TEAM_Y >= rows.last) {
+        if (ROWS_MAY_LACK && rows.first + i * TEAM_Y >= rows.last) {
           continue;
         }
         let row = own_row + i * TEAM_Y;

@@ -1,7 +1,8 @@
 // Rows of the integer matmul that are those of x, in order: workgroup (columns, rows). Binding: 5 scales of x.
 @group(0) @binding(5) var<storage, read> x_scales: array<vec2<f32>>;
 
-const SKIP_ROWS = false;  // few tiles are not full
+const ROWS_MAY_LACK = false;  // few tiles are not full
+const ROWS_LOOKED_UP = false;
 
 fn rows_of(workgroup: vec3<u32>) -> TileRows {
   let first = workgroup.y * TILE_ROWS;
