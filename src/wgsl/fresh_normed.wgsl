@@ -4,7 +4,9 @@
 
 const NORMED = true;
 
-fn norm_pair(pair: vec2<f32>, squares: f32, is_key: bool, elements: vec2<u32>) -> vec2<f32> {
-  let at = select(0u, HEAD_DIM, is_key) + elements;
-  return pair * inverseSqrt(squares / f32(HEAD_DIM) + EPS) * vec2<f32>(qk_norm[at.x], qk_norm[at.y]);
+fn norm_factor(squares: f32) -> f32 {
+  return inverseSqrt(squares / f32(HEAD_DIM) + EPS);
+}
+fn norm_weight(is_key: bool, element: u32) -> f32 {
+  return qk_norm[select(0u, HEAD_DIM, is_key) + element];
 }

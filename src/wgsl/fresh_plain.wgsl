@@ -1,6 +1,9 @@
 // Queries and keys are rotated as they are.
 const NORMED = false;
 
-fn norm_pair(pair: vec2<f32>, squares: f32, is_key: bool, elements: vec2<u32>) -> vec2<f32> {
-  return pair;
+fn norm_factor(squares: f32) -> f32 {
+  return 1.0;
+}
+fn norm_weight(is_key: bool, element: u32) -> f32 {
+  return 1.0;
 }

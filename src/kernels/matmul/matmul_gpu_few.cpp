@@ -1,6 +1,8 @@
 // Few rows of x on a GPU in whole numbers, the weights in registers: matmul_gpu_few.wgsl.
 #include <fmt/format.h>
 
+#include <array>
+
 #include "kernels/matmul/matmul_forms.hpp"
 
 namespace ztvm::kernels {
@@ -10,10 +12,15 @@ constexpr std::uint32_t k_lanes = 32;  // that share weight rows
 
 // Names of the shader.
 struct FewForm {
-  std::uint32_t rows = 16;
-  std::uint32_t weight_rows = 4;
-  std::uint32_t teams = 1;
+  std::uint32_t rows = 0;
+  std::uint32_t weight_rows = 0;
+  std::uint32_t teams = 0;
 };
+
+// The fastest on an H200 first (docs/performance.md): more sums a thread than 32 do not fit its registers.
+constexpr std::array k_forms = {
+    FewForm{.rows = 8, .weight_rows = 4, .teams = 1}, FewForm{.rows = 8, .weight_rows = 4, .teams = 2},
+    FewForm{.rows = 4, .weight_rows = 4, .teams = 1}, FewForm{.rows = 16, .weight_rows = 2, .teams = 1}};
 
 std::uint32_t workgroup_bytes(const FewForm& form) {
   return 4 * form.teams * form.rows * form.weight_rows * (k_lanes + 1);
@@ -26,8 +33,7 @@ std::vector<gpu::Form> few_rows_forms(const gpu::Recording& recording, const Mat
   std::vector<gpu::Form> forms;
   if (recording.max_rows > k_few_rows) return forms;
   const std::uint32_t n_mats = shape.epilogue == Epilogue::swiglu ? 2 : 1;
-  for (const FewForm& form : {FewForm{8, 4, 1}, FewForm{8, 4, 2}, FewForm{8, 2, 1}, FewForm{8, 8, 1},
-                              FewForm{16, 2, 1}, FewForm{4, 8, 1}, FewForm{4, 4, 1}}) {
+  for (const FewForm& form : k_forms) {
     if (workgroup_bytes(form) > recording.limits.workgroup_bytes) continue;
     gpu::Program with_consts = program;
     with_consts.body = "matmul_gpu_few";

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "gpu/tuning.hpp"
 #include "kernels/matmul/matmul_forms.hpp"
@@ -11,11 +10,11 @@ namespace ztvm::kernels {
 namespace {
 
 struct Tile {
-  std::uint32_t rows = 64;
-  std::uint32_t columns = 64;
-  std::uint32_t thread_rows = 8;
-  std::uint32_t teams = 1;
-  std::uint32_t stage = 2;
+  std::uint32_t rows = 0;
+  std::uint32_t columns = 0;
+  std::uint32_t thread_rows = 0;
+  std::uint32_t teams = 0;
+  std::uint32_t stage = 0;
 };
 constexpr std::uint32_t k_thread_columns = 4;
 
@@ -36,23 +35,23 @@ bool is_even(const Tile& tile, std::uint32_t planes) {
          tile.stage * tile.columns % threads(tile) == 0;
 }
 
-// The first is the fastest on an H200 (docs/performance.md): 64 by 64 for prompts; few rows, where the weights decide, in
-// small tiles whose groups are shared by teams of threads, the more where there are few tiles. It fits the 16 KiB and 256
-// threads that every device has.
+// For prompts, the fastest on an H200 first (docs/performance.md); for few rows small tiles, whose groups are shared by teams
+// of threads, the more where there are few tiles. The first fits the 16 KiB and 256 threads that every device has.
 std::vector<Tile> tiles(const gpu::Recording& recording, std::uint32_t n_weight_rows) {
   constexpr std::uint32_t k_few_tiles = 512;
   std::vector<Tile> all;
   if (recording.max_rows > k_few_rows) {
-    all = {{.rows = 64, .columns = 64, .thread_rows = 8, .teams = 1, .stage = 2},
+    all = {{.rows = 32, .columns = 64, .thread_rows = 4, .teams = 1, .stage = 2},
+           {.rows = 64, .columns = 64, .thread_rows = 8, .teams = 1, .stage = 2},
            {.rows = 32, .columns = 32, .thread_rows = 4, .teams = 2, .stage = 4},
-           {.rows = 32, .columns = 32, .thread_rows = 4, .teams = 1, .stage = 2},
-           {.rows = 32, .columns = 64, .thread_rows = 4, .teams = 1, .stage = 2},
+           {.rows = 64, .columns = 64, .thread_rows = 4, .teams = 1, .stage = 2},
+           {.rows = 32, .columns = 128, .thread_rows = 4, .teams = 1, .stage = 2},
+           {.rows = 32, .columns = 64, .thread_rows = 8, .teams = 1, .stage = 2},
            {.rows = 64, .columns = 128, .thread_rows = 8, .teams = 1, .stage = 2}};
   } else {
-    all = {{.rows = 16, .columns = 16, .thread_rows = 4, .teams = 4, .stage = 4},
-           {.rows = 16, .columns = 16, .thread_rows = 4, .teams = 8, .stage = 8},
-           {.rows = 16, .columns = 16, .thread_rows = 2, .teams = 4, .stage = 8}};
-    if (n_weight_rows / 16 < k_few_tiles) std::swap(all[0], all[1]);
+    const bool many_tiles = n_weight_rows / 16 >= k_few_tiles;
+    const std::uint32_t teams = many_tiles ? 4 : 8;
+    all = {{.rows = 16, .columns = 16, .thread_rows = 4, .teams = teams, .stage = teams}};
   }
   const std::uint32_t planes = input_planes(recording.target);
   std::erase_if(all, [&](const Tile& tile) {
@@ -112,11 +111,10 @@ void record_integer_tiles(gpu::Recording& recording, std::string_view name, cons
   program.parts.insert(program.parts.end(), {"step", epilogue_part(shape.epilogue)});
   program.consts.push_back(gpu::const_u32("N_OUT", shape.n_out));
   program.consts.push_back(gpu::const_u32("PLANES", shape.planes));
-  std::vector<gpu::Form> forms;
+  std::vector<gpu::Form> forms = few_rows_forms(recording, shape, program);
   for (const Tile& tile : tiles(recording, shape.n_out * n_mats)) {
     forms.push_back(tile_form(program, shape.order, tile, div_up(shape.n_out, tile.columns / n_mats)));
   }
-  std::ranges::move(few_rows_forms(recording, shape, program), std::back_inserter(forms));
   gpu::Op op = {
       .name = std::string(name),
       .program = {},

@@ -69,6 +69,7 @@ void rope_kv(gpu::Recording& recording, std::string_view name, const RopeKv& arg
   if (shape.has_norm || int8) {
     op.program.parts.push_back(int8 ? "kv_int8_write" : "kv_float_write");
     op.program.parts.push_back(shape.has_norm ? "fresh_normed" : "fresh_plain");
+    op.program.parts.push_back("normed_pairs");
     if (!target.cpu) op.program.parts.push_back(target.subgroups ? "reduce_subgroup" : "reduce_workgroup");
   }
   if (shape.has_norm) {

@@ -28,7 +28,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   for (var p = 0u; p < PAIRS; p++) {
     let pair = load_pair(row, head, p);
     let at = pair_elements(p);
-    let normed = select(norm_pair(pair, squares, head >= N_HEADS, at), pair, is_value_head(head));
+    let normed = select(normed_pair(pair, norm_factor(squares), head >= N_HEADS, at), pair, is_value_head(head));
     let turned = rotate(row, head, p, normed);
     if (head < N_HEADS) {
       store_query_pair(row, head, p, turned);

@@ -25,7 +25,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   let at = pair_elements(min(thread, PAIRS - 1u));
   if (NORMED) {
     let squares = reduce_sum(dot(pair, pair), thread);
-    pair = select(norm_pair(pair, squares, head >= N_HEADS, at), pair, is_value_head(head));
+    pair = select(normed_pair(pair, norm_factor(squares), head >= N_HEADS, at), pair, is_value_head(head));
   }
   pair = rotate(row, head, thread, pair);
   if (head < N_HEADS) {
