@@ -56,15 +56,15 @@ fn normed_element(first: u32, element: u32, is_key: bool, factor: f32) -> f32 {
   return f32(qkv[first + element]) * factor * norm_weight(is_key, element);
 }
 
-// The element turned with the other one of its pair, rotate-half order; those beyond N_ROTATED stay.
+// The element turned with the other one of its pair, rotate-half order; those beyond N_ROTATED stay. Without branches, so
+// that the loads of all are under way at once.
 fn turned_element(first: u32, element: u32, is_key: bool, factor: f32, position: u32) -> f32 {
-  let own = normed_element(first, element, is_key, factor);
-  if (element >= N_ROTATED) {
-    return own;
-  }
+  let is_turned = element < N_ROTATED;
   let is_second = element >= HALF;
-  let other = normed_element(first, select(element + HALF, element - HALF, is_second), is_key, factor);
-  let turn = rope[position * HALF + element % HALF];
+  let other_element = select(element, select(element + HALF, element - HALF, is_second), is_turned);
+  let own = normed_element(first, element, is_key, factor);
+  let other = normed_element(first, other_element, is_key, factor);
+  let turn = select(vec2<f32>(1.0, 0.0), rope[position * HALF + element % HALF], is_turned);
   return own * turn.x + select(-other, other, is_second) * turn.y;
 }
 

@@ -44,9 +44,6 @@ std::vector<Tile> tiles(const gpu::Recording& recording, std::uint32_t n_weight_
     all = {{.rows = 32, .columns = 64, .thread_rows = 4, .teams = 1, .stage = 2},
            {.rows = 64, .columns = 64, .thread_rows = 8, .teams = 1, .stage = 2},
            {.rows = 32, .columns = 32, .thread_rows = 4, .teams = 2, .stage = 4},
-           {.rows = 64, .columns = 64, .thread_rows = 4, .teams = 1, .stage = 2},
-           {.rows = 32, .columns = 128, .thread_rows = 4, .teams = 1, .stage = 2},
-           {.rows = 32, .columns = 64, .thread_rows = 8, .teams = 1, .stage = 2},
            {.rows = 64, .columns = 128, .thread_rows = 8, .teams = 1, .stage = 2}};
   } else {
     const bool many_tiles = n_weight_rows / 16 >= k_few_tiles;

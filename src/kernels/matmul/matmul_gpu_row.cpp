@@ -61,13 +61,13 @@ IntegerForm make_integer_form(const gpu::Limits& limits, std::uint32_t n_rounds,
           .chunk_rounds = batch * div_up(n_batches, div_up(n_batches, max_batches))};
 }
 
-// The first was the fastest on an H200 (docs/performance.md): all of a short row at once; long rows in batches of four or
-// five rounds, by workgroups that make x's bytes with twice as many threads.
+// The first was the fastest on an H200 (docs/performance.md): all of a short row at once, where no lane stays idle; long rows
+// in batches of four or five rounds, by workgroups that make x's bytes with twice as many threads.
 std::vector<IntegerForm> integer_forms(const gpu::Limits& limits, const MatmulShape& shape) {
   const std::uint32_t n_groups = shape.dim / k_quant_group;
   const std::uint32_t n_rounds = div_up(n_groups, k_lanes);
   const bool is_long = n_rounds > 4;
-  const std::uint32_t batch = !is_long ? n_rounds : n_rounds % 5 == 0 ? 5 : 4;
+  const std::uint32_t batch = is_long ? n_rounds % 5 == 0 ? 5 : 4 : n_groups % k_lanes == 0 ? n_rounds : 1;
   const bool has_512 = limits.workgroup_threads >= 512 && limits.workgroup_bytes >= 32768;
   std::vector<IntegerForm> forms;
   const auto add = [&](std::uint32_t workgroup, std::uint32_t rounds) {
@@ -82,7 +82,7 @@ std::vector<IntegerForm> integer_forms(const gpu::Limits& limits, const MatmulSh
     add(512, batch);
     add(512, 1);
   }
-  for (const std::uint32_t rounds : {batch, 2u, 1u}) add(256, rounds);
+  for (const std::uint32_t rounds : {batch, 3u, 2u, 1u}) add(256, rounds);
   add(128, batch);
   return forms;
 }
