@@ -76,7 +76,7 @@ engine::EngineOptions options_for(const gpu::Device& device, const ModelOptions&
                                 .kv = options.kv,
                                 .now_ms = now_ms,
                                 .report = options.report};
-  use_tuning(device.caps(), options.autotune, made);
+  use_kept_tuning(device.caps(), options.autotune, made);
   return made;
 }
 

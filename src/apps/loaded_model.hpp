@@ -23,7 +23,7 @@ struct ModelOptions {
   std::uint32_t context = 0;          // tokens; 0: the model's own
   std::optional<gpu::Target> target;  // kernel set; none: chosen for the adapter
   model::KvType kv = model::KvType::floats;
-  Autotune autotune = Autotune::off;
+  engine::Autotune autotune = engine::Autotune::off;
   bool timestamps = false;                // open the device for Engine::profile_decode()
   gpu::LockstepReport* report = nullptr;  // for Backend::lockstep
   // If set, the engine runs on what this makes of the device.

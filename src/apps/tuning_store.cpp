@@ -40,6 +40,12 @@ gpu::Target target_of(const gpu::Caps& caps, const engine::EngineOptions& option
   return options.target.value_or(gpu::choose_target(caps));
 }
 
+// Empty where nothing is kept.
+std::string kept_text(const engine::TuningKey& key) {
+  constexpr std::uint64_t k_most_bytes = 4u << 20;
+  return read_text(tuning_file(key), k_most_bytes).value_or("");
+}
+
 }  // namespace
 
 fs::path tuning_file(const engine::TuningKey& key) {
@@ -48,11 +54,7 @@ fs::path tuning_file(const engine::TuningKey& key) {
   return folder / "tuning" / (as_file_name(key.adapter + " " + key.kernels) + ".json");
 }
 
-gpu::Tuning load_tuning(const engine::TuningKey& key) {
-  constexpr std::uint64_t k_most_bytes = 4u << 20;
-  const auto text = read_text(tuning_file(key), k_most_bytes);
-  return text ? engine::read_tuning(*text, key) : gpu::Tuning();
-}
+gpu::Tuning load_tuning(const engine::TuningKey& key) { return engine::read_tuning(kept_text(key), key); }
 
 Result<void> save_tuning(const engine::TuningKey& key, const gpu::Tuning& tuning) {
   const fs::path path = tuning_file(key);
@@ -65,11 +67,8 @@ Result<void> save_tuning(const engine::TuningKey& key, const gpu::Tuning& tuning
   return replace_file(path, engine::write_tuning(key, all));
 }
 
-void use_tuning(const gpu::Caps& caps, Autotune when, engine::EngineOptions& options) {
-  if (when == Autotune::off || options.backend == engine::Backend::reference) return;
-  options.tuning = load_tuning(engine::tuning_key(caps, target_of(caps, options)));
-  options.autotune =
-      options.backend == engine::Backend::gpu && (when == Autotune::on || caps.kind != gpu::AdapterKind::cpu);
+void use_kept_tuning(const gpu::Caps& caps, engine::Autotune when, engine::EngineOptions& options) {
+  engine::use_tuning(caps, when, kept_text(engine::tuning_key(caps, target_of(caps, options))), options);
 }
 
 Result<void> keep_tuning(const gpu::Caps& caps, const engine::EngineOptions& options,

@@ -1,10 +1,7 @@
 #pragma once
 // Keeps the measured forms of ops between two starts: a file for each adapter and kernel set in the user's cache folder,
 // $ZEROTVM_CACHE, else $XDG_CACHE_HOME/zerotvm, else ~/.cache/zerotvm.
-#include <array>
-#include <cstdint>
 #include <filesystem>
-#include <string_view>
 
 #include "engine/engine.hpp"
 #include "engine/tuning_file.hpp"
@@ -19,16 +16,8 @@ gpu::Tuning load_tuning(const engine::TuningKey& key);
 // Adds to what is kept. The file is replaced as a whole. Errors: io.
 Result<void> save_tuning(const engine::TuningKey& key, const gpu::Tuning& tuning);
 
-// When forms are measured that were not before.
-enum class Autotune : std::uint8_t {
-  off,            // never, and what is kept is not used
-  unless_on_cpu,  // a CPU has little to choose from, and takes long
-  on,
-};
-inline constexpr std::array<std::string_view, 3> k_autotune_names = {"off", "auto", "on"};
-
-// Gives the options what is kept for this adapter, and on a GPU asks for the rest.
-void use_tuning(const gpu::Caps& caps, Autotune when, engine::EngineOptions& options);
+// The options with what is kept for this adapter, see engine::use_tuning().
+void use_kept_tuning(const gpu::Caps& caps, engine::Autotune when, engine::EngineOptions& options);
 // Keeps what the engine has measured beyond `options`. Errors: io.
 Result<void> keep_tuning(const gpu::Caps& caps, const engine::EngineOptions& options,
                          const engine::Engine& engine);

@@ -17,8 +17,10 @@ Benchmark::Benchmark(MeteredDevice& device, engine::Engine& engine, BenchOptions
       figures_{.adapter = device.caps().adapter,
                .driver = device.caps().driver,
                .kernels = {},
+               .forms = {},
                .prefill = {.n_tokens = options_.prompt_tokens, .tokens_per_s = {}, .ttft_ms = {}},
                .decode = {}} {
+  for (const auto& [shape, tuned] : engine.tuning()) figures_.forms[shape] = tuned.form;
   for (std::uint32_t i = 0; i <= options_.repeat; ++i) runs_.push_back({Phase::prefill, 0, i});
   for (std::size_t depth = 0; depth < options_.depths.size(); ++depth) {
     for (std::uint32_t i = 0; i <= options_.repeat; ++i) runs_.push_back({Phase::decode, depth, i});

@@ -45,6 +45,7 @@ Json figures_json(const BenchFigures& figures) {
   Json json{{"adapter", figures.adapter},
             {"driver", figures.driver},
             {"kernels", figures.kernels},
+            {"forms", figures.forms},
             {"stream_gb_per_s", figures.stream_gb_per_s},
             {"prefill",
              {{"n_tokens", figures.prefill.n_tokens},

@@ -1,6 +1,7 @@
 #pragma once
 // What is asked of a measurement, what it finds, and that as JSON: `zerotvm bench` and the bench page share the names.
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,8 +44,9 @@ struct DecodeFigure {
 struct BenchFigures {
   std::string adapter;
   std::string driver;
-  std::string kernels;           // the kernel set
-  double stream_gb_per_s = 0.0;  // a streaming read in the same run
+  std::string kernels;                       // the kernel set
+  std::map<std::string, std::string> forms;  // those that were measured, by shape (gpu/tuning.hpp)
+  double stream_gb_per_s = 0.0;              // a streaming read in the same run
   PrefillFigure prefill;
   std::vector<DecodeFigure> decode;
 };

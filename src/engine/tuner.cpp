@@ -181,6 +181,7 @@ void Tuner::keep(const std::string& form) {
   const Shape& shape = shapes_[shape_];
   gpu::TunedShape& tuned = tuning_[shape.name];
   tuned.form = form;
+  tuned.own = candidates_.front().form;
   const double n_ops = static_cast<double>(n_repeats_) * static_cast<double>(shape.chain.ops.size());
   for (const Candidate& candidate : candidates_) {
     if (candidate.best_ms != k_never) tuned.times[candidate.form] = 1000.0 * candidate.best_ms / n_ops;

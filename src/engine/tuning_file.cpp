@@ -35,10 +35,17 @@ TuningKey tuning_key(const gpu::Caps& caps, const gpu::Target& target) {
           .kernels = gpu::describe(target)};
 }
 
+void use_tuning(const gpu::Caps& caps, Autotune when, std::string_view kept, EngineOptions& options) {
+  if (when == Autotune::off || options.backend == Backend::reference) return;
+  options.tuning = read_tuning(kept, tuning_key(caps, options.target.value_or(gpu::choose_target(caps))));
+  options.autotune =
+      options.backend == Backend::gpu && (when == Autotune::on || caps.kind != gpu::AdapterKind::cpu);
+}
+
 std::string write_tuning(const TuningKey& key, const gpu::Tuning& tuning) {
   Json shapes = Json::object();
   for (const auto& [name, tuned] : tuning) {
-    Json& shape = shapes[name] = {{"form", tuned.form}, {"us", tuned.times}};
+    Json& shape = shapes[name] = {{"form", tuned.form}, {"own", tuned.own}, {"us", tuned.times}};
     if (!tuned.wrong.empty()) shape["wrong"] = tuned.wrong;
   }
   Json file = header(key);
@@ -57,8 +64,10 @@ gpu::Tuning read_tuning(std::string_view text, const TuningKey& key) {
   if (!shapes.is_object()) return tuning;
   for (const auto& [name, shape] : shapes.items()) {
     const auto form = get_string(shape, "form", "a shape");
-    if (!form) continue;
+    const auto own = get_string(shape, "own", "a shape");
+    if (!form || !own) continue;
     tuning[name] = {.form = *form,
+                    .own = *own,
                     .times = entries<double>(shape.value("us", Json()), &Json::is_number),
                     .wrong = entries<std::string>(shape.value("wrong", Json()), &Json::is_string)};
   }

@@ -13,6 +13,7 @@ namespace ztvm::gpu {
 // What was measured for the ops of one shape.
 struct TunedShape {
   std::string form;                          // the one that they take
+  std::string own;                           // the kernel's own choice
   std::map<std::string, double> times;       // microseconds an op, of each form that was measured
   std::map<std::string, std::string> wrong;  // forms whose result was not the oracle's, in a sentence
   bool operator==(const TunedShape&) const = default;

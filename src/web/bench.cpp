@@ -43,17 +43,23 @@ BenchRun::BenchRun(gpu::Device& device, BenchRequest request)
 Result<std::unique_ptr<BenchRun>> BenchRun::open(gpu::Device& device, BenchRequest request) {
   std::unique_ptr<BenchRun> run(new BenchRun(device, std::move(request)));
   const engine::LoadOptions options = load_options(device.caps(), run->request_);
-  auto engine =
-      engine::Engine::open_random(run->device_, run->request_.model, {.n_layers = run->request_.n_layers},
-                                  {.context = options.context,
-                                   .max_rows = options.max_rows,
-                                   .target = options.target,
-                                   .kv = options.kv,
-                                   .now_ms = ztvm_now_ms});
+  engine::EngineOptions engine_options = {.context = options.context,
+                                          .max_rows = options.max_rows,
+                                          .target = options.target,
+                                          .kv = options.kv,
+                                          .now_ms = ztvm_now_ms};
+  engine::use_tuning(device.caps(), run->request_.autotune, run->request_.tuning, engine_options);
+  auto engine = engine::Engine::open_random(run->device_, run->request_.model,
+                                            {.n_layers = run->request_.n_layers}, engine_options);
   if (!engine) return forward(engine);
   run->engine_ = std::move(*engine);
-  run->benchmark_.emplace(run->device_, *run->engine_, run->request_.options, ztvm_now_ms);
   return run;
+}
+
+Result<bool> BenchRun::ready() {
+  auto ready = engine_->ready(false);
+  if (ready && *ready && !benchmark_) benchmark_.emplace(device_, *engine_, request_.options, ztvm_now_ms);
+  return ready;
 }
 
 Result<Json> BenchRun::figures() const {
@@ -82,6 +88,9 @@ Result<std::unique_ptr<ProfileRun>> ProfileRun::open(gpu::WasmDevice& device, co
   if (!family) return forward(family);
   auto model = engine::make_random_model(device, std::move(*family), load_options(device.caps(), request));
   if (!model) return forward(model);
+  engine::EngineOptions tuned;
+  engine::use_tuning(device.caps(), request.autotune, request.tuning, tuned);
+  (*model)->decoder.set_tuning(std::make_shared<const gpu::Tuning>(std::move(tuned.tuning)));
   return std::unique_ptr<ProfileRun>(new ProfileRun(device, std::move(*model), request));
 }
 

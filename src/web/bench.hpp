@@ -8,6 +8,7 @@
 #include "bench/benchmark.hpp"
 #include "engine/model.hpp"
 #include "engine/profile.hpp"
+#include "engine/tuning_file.hpp"
 #include "gpu/wasm_device.hpp"
 
 namespace ztvm::web {
@@ -17,6 +18,8 @@ struct BenchRequest {
   std::string model;           // alias
   std::uint32_t n_layers = 0;  // 0: all
   model::KvType kv = model::KvType::floats;
+  engine::Autotune autotune = engine::Autotune::off;
+  std::string tuning;  // what was measured before, as text
   bench::BenchOptions options;
 };
 
@@ -28,7 +31,9 @@ class BenchRun {
  public:
   static Result<std::unique_ptr<BenchRun>> open(gpu::Device& device, BenchRequest request);
 
-  Result<bool> ready() { return engine_->ready(false); }
+  // Compiles and measures forms; step() comes once it is true.
+  Result<bool> ready();
+  const engine::Engine& engine() const { return *engine_; }
   Result<bool> step() { return benchmark_->step(false); }
   const bench::BenchProgress& progress() const { return benchmark_->progress(); }
   // Errors: a rate that the memory does not give.

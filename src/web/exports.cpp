@@ -76,7 +76,7 @@ extern "C" {
         Error{.code = ErrorCode::invalid_argument, .text = "This module has a model open already."});
   }
   if (!is_length(n_file_bytes)) return answer_bad_length();
-  auto parsed = parse_engine_options({options, n_options});
+  auto parsed = parse_engine_options(self.device->caps(), {options, n_options});
   if (!parsed) return answer(parsed.error());
   parsed->now_ms = [] { return ztvm_now_ms(); };
   parsed->report = &self.lockstep;
@@ -134,6 +134,20 @@ extern "C" {
   return answer(Json{{"ready", true},
                      {"context", engine.context()},
                      {"dispatches_per_token", engine.dispatches_per_token()}});
+}
+
+// {"text"}: the forms that were measured so far, to be kept and given to the next ztvm_open or ztvm_bench_open; {} where
+// nothing was.
+[[clang::export_name("ztvm_tuning")]] std::size_t ztvm_tuning() {
+  const Instance& self = instance();
+  const engine::Engine* engine = self.engine  ? self.engine.get()
+                                 : self.bench ? &self.bench->engine()
+                                              : nullptr;
+  if (engine == nullptr) return answer_no_engine();
+  if (engine->tuning().empty()) return answer(Json::object());
+  const gpu::Caps& caps = self.device->caps();
+  const engine::TuningKey key = engine::tuning_key(caps, gpu::choose_target(caps));
+  return answer(Json{{"text", engine::write_tuning(key, engine->tuning())}});
 }
 
 // Takes a request (see parse_generate_request); replies {"prompt_ids"}.

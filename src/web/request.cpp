@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/in_quotes.hpp"
+#include "engine/tuning_file.hpp"
 
 namespace ztvm::web {
 namespace {
@@ -148,6 +149,11 @@ Result<Prompt> parse_prompt(const Json& request) {
   return Prompt(std::move(*text));
 }
 
+void read_tuning_fields(Fields& fields, engine::Autotune& autotune, std::string& tuning) {
+  if (fields.has("autotune")) fields.choice("autotune", engine::k_autotune_names, autotune);
+  if (fields.has("tuning")) fields.text("tuning", tuning);
+}
+
 }  // namespace
 
 Result<gpu::Caps> parse_caps(std::string_view text) {
@@ -175,7 +181,7 @@ Result<gpu::Caps> parse_caps(std::string_view text) {
   return caps;
 }
 
-Result<engine::EngineOptions> parse_engine_options(std::string_view text) {
+Result<engine::EngineOptions> parse_engine_options(const gpu::Caps& caps, std::string_view text) {
   const auto json = parse_request(text, "The options");
   if (!json) return std::unexpected(json.error());
   engine::EngineOptions options;
@@ -185,6 +191,10 @@ Result<engine::EngineOptions> parse_engine_options(std::string_view text) {
   bool lockstep = false;
   if (fields.has("lockstep")) fields.flag("lockstep", lockstep);
   if (lockstep) options.backend = engine::Backend::lockstep_async;
+  engine::Autotune autotune = engine::Autotune::off;
+  std::string tuning;
+  read_tuning_fields(fields, autotune, tuning);
+  engine::use_tuning(caps, autotune, tuning, options);
   if (auto checked = fields.result(); !checked) return forward(checked);
   return options;
 }
@@ -231,6 +241,7 @@ Result<BenchRequest> parse_bench_request(std::string_view text) {
   fields.text("model", request.model);
   if (fields.has("layers")) fields.count("layers", request.n_layers);
   if (fields.has("kv")) fields.choice("kv", model::k_kv_type_names, request.kv);
+  read_tuning_fields(fields, request.autotune, request.tuning);
   bench::BenchOptions& options = request.options;
   fields.count("prompt_tokens", options.prompt_tokens);
   fields.count("gen_tokens", options.gen_tokens);

@@ -23,8 +23,9 @@ struct GenerateRequest {
 // fields of gpu::Caps; every one is required. Errors: invalid_argument, naming the field.
 Result<gpu::Caps> parse_caps(std::string_view text);
 
-// {"context"?, "lockstep"?, "kv"?: "float" | "int8"}. Errors: invalid_argument, naming the field.
-Result<engine::EngineOptions> parse_engine_options(std::string_view text);
+// {"context"?, "lockstep"?, "kv"?: "float" | "int8", "autotune"?: "off" | "auto" | "on", "tuning"?: what ztvm_tuning() gave
+// before}. Errors: invalid_argument, naming the field.
+Result<engine::EngineOptions> parse_engine_options(const gpu::Caps& caps, std::string_view text);
 
 // {"messages" | "ids" | "text", "temperature"?, "top_k"?, "top_p"?, "min_p"?, "repeat_penalty"?, "seed"?,
 // "max_tokens"?, "ignore_eos"?}. Errors: invalid_argument, naming the field; the ranges of the sampler are
@@ -38,7 +39,7 @@ struct ProbeRequest {
 // {"ids", "hidden"?}. Errors: invalid_argument, naming the field.
 Result<ProbeRequest> parse_probe_request(std::string_view text);
 
-// {"model", "layers"?, "kv"?, "prompt_tokens", "gen_tokens", "depths", "repeat"}. Errors: invalid_argument, naming the
+// {"model", "layers"?, "kv"?, "autotune"?, "tuning"?, "prompt_tokens", "gen_tokens", "depths", "repeat"}. Errors: invalid_argument, naming the
 // field.
 Result<BenchRequest> parse_bench_request(std::string_view text);
 

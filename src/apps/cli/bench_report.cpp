@@ -28,9 +28,12 @@ std::string figure(const bench::Samples& samples, std::string_view unit) {
 
 void print_figures(const bench::BenchFigures& figures) {
   print_now(fmt::format(
-      "{}, {}, kernels {}\nstream       {:9.1f} GB/s\nprefill {:4} {}, first token after {:.1f} ms\n",
-      figures.adapter, figures.driver, figures.kernels, figures.stream_gb_per_s, figures.prefill.n_tokens,
-      figure(figures.prefill.tokens_per_s, "tokens/s"), figures.prefill.ttft_ms.median()));
+      "{}, {}, kernels {}{}\nstream       {:9.1f} GB/s\nprefill {:4} {}, first token after {:.1f} ms\n",
+      figures.adapter, figures.driver, figures.kernels,
+      figures.forms.empty() ? ""
+                            : fmt::format(", the fastest of their forms for {} shapes", figures.forms.size()),
+      figures.stream_gb_per_s, figures.prefill.n_tokens, figure(figures.prefill.tokens_per_s, "tokens/s"),
+      figures.prefill.ttft_ms.median()));
   for (const bench::DecodeFigure& decode : figures.decode) {
     print_now(fmt::format("decode @{:<4} {}, {:.2f} GB a token, {:.0f} GB/s = {:.1f} % of the stream\n",
                           decode.depth, figure(decode.tokens_per_s, "tokens/s"),

@@ -105,18 +105,18 @@ void add_kv_option(CLI::App& command, model::KvType& kv) {
       ->type_name("TYPE");
 }
 
-void add_autotune_option(CLI::App& command, Autotune& autotune) {
-  autotune = Autotune::unless_on_cpu;
+void add_autotune_option(CLI::App& command, engine::Autotune& autotune) {
+  autotune = engine::Autotune::unless_on_cpu;
   command
       .add_option_function<std::string>(
           "--autotune",
           [&autotune](const std::string& name) {
-            const auto found = std::ranges::find(k_autotune_names, name);
-            if (found == k_autotune_names.end()) {
+            const auto found = std::ranges::find(engine::k_autotune_names, name);
+            if (found == engine::k_autotune_names.end()) {
               fail_usage(fmt::format("--autotune is \"{}\", expected one of {}.", name,
-                                     fmt::join(k_autotune_names, ", ")));
+                                     fmt::join(engine::k_autotune_names, ", ")));
             }
-            autotune = static_cast<Autotune>(found - k_autotune_names.begin());
+            autotune = static_cast<engine::Autotune>(found - engine::k_autotune_names.begin());
           },
           "Measure at the first start which forms of the kernels are fastest here: auto (default: not on a "
           "CPU), on, off")

@@ -46,7 +46,7 @@ void add_kernels_option(CLI::App& command, std::optional<gpu::Target>& target);
 // --kv float|int8.
 void add_kv_option(CLI::App& command, model::KvType& kv);
 // --autotune off|auto|on; auto from here on.
-void add_autotune_option(CLI::App& command, Autotune& autotune);
+void add_autotune_option(CLI::App& command, engine::Autotune& autotune);
 // --backend gpu|reference, --adapter NAME, --kernels SET, --kv and --autotune.
 void add_backend_options(CLI::App& command, ModelOptions& options);
 
