@@ -143,7 +143,7 @@ void add_tiles(std::vector<KernelCase>& cases) {
   cases.push_back(make_case(c, "parts", false));
   c.gate_up = false;
   c.n_parts = 7;
-  cases.push_back(make_case(c, "parts", false));
+  cases.push_back(make_case(c, "parts", true));
 }
 
 void add_hard_values(std::vector<KernelCase>& cases) {

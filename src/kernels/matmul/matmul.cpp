@@ -48,16 +48,54 @@ namespace {
 
 constexpr std::uint32_t k_matmul_tile_rows = 128;  // TILE of matmul_gpu_tiles
 constexpr std::uint32_t k_tile_min_rows = 32;      // of a recording, for that form to pay
+// Fewer tiles leave most of a large GPU idle: 512 rows have 12 at a router of 256 experts. Counted, not measured.
+constexpr std::uint32_t k_min_tiles = 48;
+constexpr std::uint32_t k_workgroup_columns = 8;  // weight rows of a workgroup of matmul_gpu_columns
 
-// Any number of rows. CPU set: a thread owns a column and a tile of rows. GPU set: a workgroup owns a column and a tile
-// of rows, or with many rows a tile of both.
+// Whether a GPU takes several columns a workgroup: for many rows of a pass.
+bool is_many_rows(const gpu::Recording& recording, const Matmul& args) {
+  return !recording.target.cpu && args.rows == Rows::all && recording.max_rows >= k_tile_min_rows;
+}
+
+// Many rows: tiles of both, or where those are few, eight columns of four rows. Returns the rows of a workgroup.
+std::uint32_t add_many_rows_form(gpu::Op& op, const gpu::Recording& recording, const MatmulShape& shape) {
+  const std::uint32_t n_mats = shape.epilogue == Epilogue::swiglu ? 2 : 1;
+  op.grid.x = div_up(shape.n_out, k_matmul_tile_rows / n_mats);
+  if (op.grid.x * div_up(recording.max_rows, k_matmul_tile_rows) >= k_min_tiles) {
+    op.program.body = "matmul_gpu_tiles";
+    return k_matmul_tile_rows;
+  }
+  const std::uint32_t tile = matmul_tile(recording.max_rows);
+  const std::uint32_t columns = k_workgroup_columns / n_mats;
+  op.program.body = "matmul_gpu_columns";
+  op.program.parts.push_back(recording.target.subgroups ? "reduce4_subgroup" : "reduce4_workgroup");
+  op.program.consts.insert(
+      op.program.consts.end(),
+      {gpu::const_u32("TILE", tile), gpu::const_u32("WORKGROUP", 64), gpu::const_u32("COLUMNS", columns)});
+  op.grid.x = div_up(shape.n_out, columns);
+  return tile;
+}
+
+// A column of a tile of rows: a thread's on the CPU set, a workgroup's on the GPU set. Returns the rows of a workgroup.
+std::uint32_t add_column_form(gpu::Op& op, const gpu::Recording& recording, const MatmulShape& shape) {
+  const gpu::Target& target = recording.target;
+  const std::uint32_t tile = shape.rows == Rows::all ? matmul_tile(recording.max_rows) : 1;
+  const std::uint32_t workgroup = target.cpu ? 16 : 64;
+  op.program.body = target.cpu ? "matmul_cpu" : "matmul_gpu";
+  op.program.consts.push_back(gpu::const_u32("TILE", tile));
+  op.program.consts.push_back(gpu::const_u32("WORKGROUP", workgroup));
+  if (!target.cpu) op.program.parts.push_back(target.subgroups ? "reduce_subgroup" : "reduce_workgroup");
+  const gpu::Grid linear = gpu::linear_grid(target.cpu ? div_up(shape.n_out, workgroup) : shape.n_out);
+  op.grid = {.x = linear.x, .y = 1, .z = linear.y};
+  return tile;
+}
+
+// Any number of rows, in f32.
 void record_rows(gpu::Recording& recording, std::string_view name, const Matmul& args, const MatrixPart& part,
                  const MatmulShape& shape) {
-  const gpu::Target& target = recording.target;
-  const std::uint32_t n_mats = shape.epilogue == Epilogue::swiglu ? 2 : 1;
   gpu::Op op = {
       .name = std::string(name),
-      .program = {.body = "matmul_gpu_tiles",
+      .program = {.body = {},
                   .parts = {"step", shape.rows == Rows::all ? "rows_all" : "rows_last", "quads",
                             weights_part(shape.kind), epilogue_part(shape.epilogue)},
                   .consts = matmul_consts(shape)},
@@ -67,19 +105,9 @@ void record_rows(gpu::Recording& recording, std::string_view name, const Matmul&
       .tolerance = gpu::sum_tolerance(shape.dim, args.out.dtype),
   };
   op.program.consts.push_back(gpu::const_u32("N_OUT", shape.n_out));
-  std::uint32_t rows_per_workgroup = k_matmul_tile_rows;
-  if (!target.cpu && args.rows == Rows::all && recording.max_rows >= k_tile_min_rows) {
-    op.grid.x = div_up(shape.n_out, k_matmul_tile_rows / n_mats);
-  } else {
-    rows_per_workgroup = args.rows == Rows::all ? matmul_tile(recording.max_rows) : 1;
-    const std::uint32_t workgroup = target.cpu ? 16 : 64;
-    op.program.body = target.cpu ? "matmul_cpu" : "matmul_gpu";
-    op.program.consts.push_back(gpu::const_u32("TILE", rows_per_workgroup));
-    op.program.consts.push_back(gpu::const_u32("WORKGROUP", workgroup));
-    if (!target.cpu) op.program.parts.push_back(target.subgroups ? "reduce_subgroup" : "reduce_workgroup");
-    const gpu::Grid linear = gpu::linear_grid(target.cpu ? div_up(shape.n_out, workgroup) : shape.n_out);
-    op.grid = {.x = linear.x, .y = 1, .z = linear.y};
-  }
+  const std::uint32_t rows_per_workgroup = is_many_rows(recording, args)
+                                               ? add_many_rows_form(op, recording, shape)
+                                               : add_column_form(op, recording, shape);
   if (args.rows == Rows::all) {
     op.grid.rows_axis = gpu::Grid::Axis::y;
     op.grid.rows_per_workgroup = rows_per_workgroup;

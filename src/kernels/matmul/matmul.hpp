@@ -2,7 +2,7 @@
 // Matrix product with quantised weights: out[r, n] = sum_k x[r, k] * W[n, k], then an epilogue.
 // GPU set, one row: x as 16-bit integers with a scale for each 16 elements, products exact in integers, the norm made
 // along. GPU set, more rows: x as integers of 16 or 8 bits with a scale for each 32 elements (quantise_input.hpp) and tiles
-// of rows and columns; weights that are no such integers: f32 tiles, or one n and four rows a workgroup. CPU set: one
+// of rows and columns; weights that are no such integers: f32 tiles, or one or eight n and four rows a workgroup. CPU set: one
 // thread = four n of a single row where the shape allows it (8 times the speed), else one n and a tile of rows.
 // Accumulates in f32. Bytes moved: all of W once for each tile of rows (decode: once), x and out.
 #include <optional>

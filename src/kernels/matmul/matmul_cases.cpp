@@ -164,6 +164,39 @@ void add_other_kinds(std::vector<KernelCase>& cases) {
   }
 }
 
+// Tiles of 128 by 128, which need many of them; and the router of Qwen3.6, whose input is in no whole numbers either.
+void add_float_tiles(std::vector<KernelCase>& cases) {
+  const auto add = [&](QuantKind kind, Epilogue epilogue, std::uint32_t n_weight_rows, std::uint32_t n_rows) {
+    cases.push_back(make_case({.kind = kind,
+                               .epilogue = epilogue,
+                               .n_weight_rows = n_weight_rows,
+                               .dim = QuantLayout{.kind = kind}.dim_multiple(),
+                               .n_rows = n_rows,
+                               .max_rows = 512},
+                              "tiles", kind == QuantKind::f16));
+  };
+  add(QuantKind::f16, Epilogue::store, 1500, 130);
+  add(QuantKind::f16, Epilogue::swiglu, 1500, 3);
+  add(QuantKind::f32, Epilogue::store_f32, 1409, 127);
+  add(QuantKind::q6_k, Epilogue::add_residual, 1536, 129);
+  for (const std::uint32_t n_rows : {5u, 64u}) {
+    const auto build_router = [n_rows](CaseBuilder& builder, gpu::Recording& recording) {
+      const Matrix weights = builder.matrix(QuantKind::q8, 257, 2048, Fill::normal);
+      matmul(recording, "router",
+             {.weights = weights,
+              .epilogue = Epilogue::store_f32,
+              .step = builder.step({.n_rows = n_rows}),
+              .x = builder.tensor(builder.activation(), 64uz * 2048, Fill::normal),
+              .out = builder.tensor(gpu::Dtype::f32, 64uz * 257, Fill::normal)});
+    };
+    cases.push_back({.kernel = "matmul",
+                     .name = fmt::format("router: q8 257x2048, {} of 64 rows", n_rows),
+                     .build = build_router,
+                     .max_rows = 64,
+                     .quick = n_rows == 5});
+  }
+}
+
 // Fused tensors that are stored in different kinds: q and k as Q4_K beside v as Q6_K, and the rest.
 void add_mixed_kinds(std::vector<KernelCase>& cases) {
   for (const std::uint32_t n_rows : {1u, 3u}) {
@@ -335,6 +368,7 @@ std::vector<KernelCase> matmul_cases() {
   add_combinations(cases);
   add_hard_values(cases);
   add_other_kinds(cases);
+  add_float_tiles(cases);
   add_mixed_kinds(cases);
   add_one_row(cases);
   add_norms(cases);
