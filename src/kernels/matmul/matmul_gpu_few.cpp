@@ -8,7 +8,7 @@
 namespace ztvm::kernels {
 namespace {
 
-constexpr std::uint32_t k_lanes = 32;  // that share weight rows
+constexpr std::uint32_t k_few_lanes = 32;  // that share weight rows
 
 // Names of the shader.
 struct FewForm {
@@ -23,7 +23,7 @@ constexpr std::array k_forms = {
     FewForm{.rows = 4, .weight_rows = 4, .teams = 1}, FewForm{.rows = 16, .weight_rows = 2, .teams = 1}};
 
 std::uint32_t workgroup_bytes(const FewForm& form) {
-  return 4 * form.teams * form.rows * form.weight_rows * (k_lanes + 1);
+  return 4 * form.teams * form.rows * form.weight_rows * (k_few_lanes + 1);
 }
 
 }  // namespace
