@@ -56,6 +56,13 @@ export interface LoadOptions {
   context?: number;
   /** Type of the KV cache; int8 takes about half the memory of f16. Absent: float. */
   kv?: 'float' | 'int8';
+  /** A kernel set in place of the one that is chosen for the adapter, as About names it. */
+  kernels?: string;
+  /**
+   * Whether forms of kernels that were not measured on this adapter yet are, at the end of loading: "auto" unless it is a
+   * CPU. Absent: "auto".
+   */
+  autotune?: 'off' | 'auto' | 'on';
   /** Every op is compared with its oracle: slow, for runLockstep(). */
   lockstep?: boolean;
 }

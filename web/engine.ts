@@ -7,6 +7,7 @@ import { ModelFiles } from './model_files.ts';
 import { WasmModule } from './module.ts';
 import { probe, type Probed } from './probe.ts';
 import { runLockstep, runSelfTest } from './self_checks.ts';
+import { loadTuning, saveTuning } from './tuning_store.ts';
 
 /** Engine::wanted() never asks for more after the headers. */
 const supplyBytes = 8 << 20;
@@ -41,6 +42,8 @@ export class Engine implements EngineApi {
   /** The module's memory through which the model passes. */
   private supply = { at: 0, nBytes: 0 };
   private nWaiting = 0;
+  /** What was measured before this visit. */
+  private tuning = '';
   private toldAtMs = 0;
 
   private constructor(
@@ -70,7 +73,9 @@ export class Engine implements EngineApi {
     return this.orClose(async () => {
       const nBytes = files.isFolder ? 0 : (await files.open(source.name))!;
       this.progress.totalBytes = nBytes;
-      this.module.call('ztvm_open', source.name, files.isFolder ? 1 : 0, nBytes, JSON.stringify(options));
+      this.tuning = await loadTuning();
+      const asked = { autotune: 'auto', ...options, tuning: this.tuning };
+      this.module.call('ztvm_open', source.name, files.isFolder ? 1 : 0, nBytes, JSON.stringify(asked));
       for (;;) {
         const plan = this.module.call<Partial<MemoryPlan>>('ztvm_memory_plan');
         if (plan.total_bytes !== undefined) return (this.plan = plan as MemoryPlan);
@@ -95,6 +100,7 @@ export class Engine implements EngineApi {
       }
       onProgress({ ...this.progress, stage: 'compiling' });
       const { context, dispatches_per_token } = await this.untilReady();
+      await this.keepTuning();
       await files.finish();
       files.close();
       const { adapter, kind } = this.caps;
@@ -211,6 +217,11 @@ export class Engine implements EngineApi {
     this.module.call('ztvm_supply', at, nBytes, nFileBytes);
     this.nWaiting += nBytes;
     return true;
+  }
+
+  private async keepTuning(): Promise<void> {
+    const { text } = this.module.call<{ text?: string }>('ztvm_tuning');
+    if (text !== undefined && text !== this.tuning) await saveTuning(text);
   }
 
   private supplyMemory(nBytes: number): number {

@@ -143,9 +143,10 @@ void Tuner::start_run() {
   if (run_ == candidates_.size()) {
     n_repeats_ = static_cast<std::uint32_t>(std::clamp(k_run_ms / best_ms(), 1.0, 1.0 * k_most_repeats));
     for (Candidate& candidate : candidates_) {
-      candidate.is_out = candidate.best_ms > 4.0 * best_ms();
-      candidate.best_ms = k_never;
+      // The kernel's own choice stays: the others are compared with it.
+      candidate.is_out = &candidate != &candidates_.front() && candidate.best_ms > 4.0 * best_ms();
     }
+    for (Candidate& candidate : candidates_) candidate.best_ms = k_never;
   }
   Candidate& candidate = candidates_[run_++ % candidates_.size()];
   const bool is_hopeless = candidate.best_ms != k_never && candidate.best_ms > k_hopeless * best_ms();

@@ -44,6 +44,7 @@ extern "C" {
   if (!is_free(self)) return answer_out_of_order();
   auto parsed = parse_bench_request({request, n_request});
   if (!parsed) return answer(parsed.error());
+  self.target = gpu::choose_target(self.device->caps());
   auto opened = BenchRun::open(*self.device, std::move(*parsed));
   if (!opened) return answer(opened.error());
   self.bench = std::move(*opened);

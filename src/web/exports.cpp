@@ -79,6 +79,7 @@ extern "C" {
   auto parsed = parse_engine_options(self.device->caps(), {options, n_options});
   if (!parsed) return answer(parsed.error());
   parsed->now_ms = [] { return ztvm_now_ms(); };
+  self.target = *parsed->target;
   parsed->report = &self.lockstep;
   auto opened = engine::Engine::open(*self.device,
                                      {.name = std::string(name, n_name),
@@ -145,8 +146,7 @@ extern "C" {
                                               : nullptr;
   if (engine == nullptr) return answer_no_engine();
   if (engine->tuning().empty()) return answer(Json::object());
-  const gpu::Caps& caps = self.device->caps();
-  const engine::TuningKey key = engine::tuning_key(caps, gpu::choose_target(caps));
+  const engine::TuningKey key = engine::tuning_key(self.device->caps(), self.target);
   return answer(Json{{"text", engine::write_tuning(key, engine->tuning())}});
 }
 

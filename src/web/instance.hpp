@@ -16,6 +16,7 @@ struct Instance {
   std::unique_ptr<gpu::WasmDevice> device;
   std::unique_ptr<kernels::SelfTest> self_test;
   gpu::LockstepReport lockstep;
+  gpu::Target target;  // of the engine
   std::unique_ptr<engine::Engine> engine;
   std::unique_ptr<BenchRun> bench;
   std::unique_ptr<ProfileRun> profile;

@@ -191,6 +191,14 @@ Result<engine::EngineOptions> parse_engine_options(const gpu::Caps& caps, std::s
   bool lockstep = false;
   if (fields.has("lockstep")) fields.flag("lockstep", lockstep);
   if (lockstep) options.backend = engine::Backend::lockstep_async;
+  options.target = gpu::choose_target(caps);
+  if (fields.has("kernels")) {
+    std::string kernels;
+    fields.text("kernels", kernels);
+    auto target = gpu::parse_target(kernels);
+    if (!target) return forward(target);
+    options.target = *target;
+  }
   engine::Autotune autotune = engine::Autotune::off;
   std::string tuning;
   read_tuning_fields(fields, autotune, tuning);

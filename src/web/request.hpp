@@ -23,8 +23,8 @@ struct GenerateRequest {
 // fields of gpu::Caps; every one is required. Errors: invalid_argument, naming the field.
 Result<gpu::Caps> parse_caps(std::string_view text);
 
-// {"context"?, "lockstep"?, "kv"?: "float" | "int8", "autotune"?: "off" | "auto" | "on", "tuning"?: what ztvm_tuning() gave
-// before}. Errors: invalid_argument, naming the field.
+// {"context"?, "lockstep"?, "kv"?: "float" | "int8", "kernels"?: a set in place of the chosen one, "autotune"?: "off" | "auto" | "on", "tuning"?: what ztvm_tuning() gave
+// before}. The target is set. Errors: invalid_argument, naming the field.
 Result<engine::EngineOptions> parse_engine_options(const gpu::Caps& caps, std::string_view text);
 
 // {"messages" | "ids" | "text", "temperature"?, "top_k"?, "top_p"?, "min_p"?, "repeat_penalty"?, "seed"?,

@@ -42,6 +42,8 @@ OpenModel open_model(const std::string& path, const OpenOptions& options) {
                                                       .backend = options.backend,
                                                       .target = options.target,
                                                       .kv = options.kv,
+                                                      .tuning = options.tuning,
+                                                      .autotune = options.autotune,
                                                       .now_ms = app::now_ms,
                                                       .report = options.report}));
   check_or_throw(app::supply_model(*model.engine, source, [](const load::WantedRange&, std::size_t) {}));

@@ -24,6 +24,8 @@ struct OpenOptions {
   std::uint32_t max_rows = 0;  // of a prefill chunk; 0: the engine's choice
   gpu::LockstepReport* report = nullptr;
   model::KvType kv = model::KvType::floats;
+  gpu::Tuning tuning;
+  bool autotune = false;
 };
 
 // The engine borrows the device, so it is destroyed first.

@@ -19,7 +19,7 @@ const progress = byId<HTMLProgressElement>('progress');
 let report: Report | undefined;
 
 function inputs(): Record<keyof Fields, HTMLInputElement | HTMLSelectElement> {
-  const ids = ['model', 'layers', 'depth', 'prompt', 'gen', 'kv', 'repeat'] as const;
+  const ids = ['model', 'layers', 'depth', 'prompt', 'gen', 'kv', 'repeat', 'autotune'] as const;
   return Object.fromEntries(ids.map((id) => [id, byId(id)])) as ReturnType<typeof inputs>;
 }
 
@@ -105,7 +105,7 @@ function start(): void {
   };
   setState('idle', '');
   // What is not in a list is told by run().
-  for (const id of ['model', 'kv'] as const) {
+  for (const id of ['model', 'kv', 'autotune'] as const) {
     if (byId<HTMLSelectElement>(id).value === '') byId(id).append(new Option(asked[id], asked[id], true, true));
   }
   if (params.get('run') === '1') void run();

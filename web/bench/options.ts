@@ -1,4 +1,4 @@
-// What is measured: the form's fields, which the address may fill (?model=&layers=&depth=&prompt=&gen=&kv=&repeat=&kernels=&run=1).
+// What is measured: the form's fields, which the address may fill (?model=&layers=&depth=&prompt=&gen=&kv=&repeat=&autotune=&kernels=&run=1).
 import { EngineError } from '../errors.ts';
 import type { BenchRequest } from './types.ts';
 
@@ -12,7 +12,7 @@ export const shapes = [
 ];
 
 /** The fields as text; names are those of the address. */
-export type Fields = Record<'model' | 'layers' | 'depth' | 'prompt' | 'gen' | 'kv' | 'repeat', string>;
+export type Fields = Record<'model' | 'layers' | 'depth' | 'prompt' | 'gen' | 'kv' | 'repeat' | 'autotune', string>;
 
 /** Nothing large happens by accident: the smallest model. */
 const defaults: Fields = {
@@ -23,6 +23,7 @@ const defaults: Fields = {
   gen: '128',
   kv: 'float',
   repeat: '5',
+  autotune: 'auto',
 };
 
 export function fieldsOf(params: URLSearchParams): Fields {
@@ -32,13 +33,16 @@ export function fieldsOf(params: URLSearchParams): Fields {
 
 /** Throws an error that names the field and what it may be. */
 export function requestOf(fields: Fields): BenchRequest {
-  const { model, layers, depth, prompt, gen, kv, repeat } = fields;
+  const { model, layers, depth, prompt, gen, kv, repeat, autotune } = fields;
   if (!shapes.some(({ alias }) => alias === model)) {
     const known = shapes.map(({ alias }) => alias).join(', ');
     throw new EngineError('not_found', `There is no shape of "${model}", expected one of ${known}.`);
   }
   if (kv !== 'float' && kv !== 'int8') {
     throw new EngineError('invalid_argument', `KV cache: "${kv}" is no type of it, expected float or int8.`);
+  }
+  if (autotune !== 'off' && autotune !== 'auto' && autotune !== 'on') {
+    throw new EngineError('invalid_argument', `Autotune: "${autotune}" is not known, expected off, auto or on.`);
   }
   return {
     model,
@@ -48,6 +52,7 @@ export function requestOf(fields: Fields): BenchRequest {
     depths: depth.split(',').map((text) => whole('Depths', text.trim(), 0, 2 ** 20)),
     repeat: whole('Repetitions', repeat, 1, 1000),
     ...(kv === 'float' ? {} : { kv }),
+    ...(autotune === 'auto' ? {} : { autotune }),
   };
 }
 

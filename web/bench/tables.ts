@@ -17,10 +17,12 @@ function rate(samples: Samples): string {
 }
 
 export function factsOf(report: Report): [string, string][] {
-  const { user_agent: browser, about, memory_plan, stream_gb_per_s, prefill, request } = report;
+  const { user_agent: browser, about, memory_plan, stream_gb_per_s, prefill, forms, request } = report;
   const layers = request.layers === undefined ? '' : `, ${request.layers} layer${request.layers === 1 ? '' : 's'}`;
   const list = facts({ browser, about, model: `${request.model}${layers}, random weights${request.kv ? `, ${request.kv} KV cache` : ''}`, checks: [] });
   if (memory_plan) list.push(['Memory', describePlan(memory_plan).replace(/ Up to .*$/, '')]);
+  const nShapes = Object.keys(forms ?? {}).length;
+  if (nShapes > 0) list.push(['Autotune', `the fastest forms of kernels for ${nShapes} shape${nShapes === 1 ? '' : 's'}`]);
   if (stream_gb_per_s !== undefined) list.push(['Streaming read', `${stream_gb_per_s.toFixed(1)} GB/s`]);
   if (prefill) {
     const ttft = `first token after ${prefill.ttft_ms.median.toFixed(1)} ms`;

@@ -14,6 +14,8 @@ export interface BenchRequest {
   repeat: number;
   /** Type of the KV cache. Absent: float. */
   kv?: 'int8';
+  /** Whether forms of kernels are measured: see LoadOptions. */
+  autotune?: 'off' | 'auto' | 'on';
 }
 
 export interface Samples {
@@ -45,6 +47,8 @@ export interface Figures {
   driver: string;
   /** The kernel set. */
   kernels: string;
+  /** The forms that were measured as the fastest, by shape. */
+  forms: Record<string, string>;
   model: string;
   n_layers?: number;
   n_gen_tokens: number;

@@ -4,6 +4,7 @@ import type { MemoryPlan } from '../api.ts';
 import { asEngineError, EngineError } from '../errors.ts';
 import type { GpuCounts } from '../gpu.ts';
 import { WasmModule } from '../module.ts';
+import { loadTuning, saveTuning } from '../tuning_store.ts';
 import { refusal } from './fits.ts';
 import type { BenchRequest, Figures, FromWorker, KernelTimes, ToWorker } from './types.ts';
 
@@ -42,14 +43,21 @@ function addCalls(sum: GpuCounts, from: GpuCounts, to: GpuCounts): void {
   for (const key of Object.keys(sum) as (keyof GpuCounts)[]) sum[key] += to[key] - from[key];
 }
 
+/** A request as the module takes it. */
+function asText(request: BenchRequest, tuning: string): string {
+  return JSON.stringify({ autotune: 'auto', ...request, tuning });
+}
+
 async function measureRates(module: WasmModule, device: GPUDevice, request: BenchRequest): Promise<Figures> {
-  const text = JSON.stringify(request);
-  module.call('ztvm_bench_open', text);
+  const tuning = await loadTuning();
+  module.call('ztvm_bench_open', asText(request, tuning));
   await device.queue.onSubmittedWorkDone();
   while (!module.call<{ ready: boolean }>('ztvm_bench_ready').ready) {
     tell('Preparing the kernels', 0);
     await module.gpu.settled();
   }
+  const { text } = module.call<{ text?: string }>('ztvm_tuning');
+  if (text !== undefined && text !== tuning) await saveTuning(text);
   const none = Object.fromEntries(Object.keys(module.gpu.counts).map((key) => [key, 0])) as unknown as GpuCounts;
   const calls = request.depths.map(() => ({ ...none }));
   for (let before = { ...module.gpu.counts }; ; ) {
@@ -67,7 +75,7 @@ async function measureRates(module: WasmModule, device: GPUDevice, request: Benc
 }
 
 async function timeKernels(module: WasmModule, device: GPUDevice, request: BenchRequest): Promise<KernelTimes> {
-  module.call('ztvm_profile_open', JSON.stringify(request));
+  module.call('ztvm_profile_open', asText(request, await loadTuning()));
   await device.queue.onSubmittedWorkDone();
   for (;;) {
     const step_us = module.gpu.clockStepUs ?? 0;

@@ -66,6 +66,13 @@ export function askedOptions(): LoadOptions {
     }
     options.kv = kv;
   }
+  const autotune = asked.get('autotune');
+  if (autotune !== null) {
+    if (autotune !== 'off' && autotune !== 'auto' && autotune !== 'on') {
+      throw new EngineError('invalid_argument', `The address asks for autotune=${autotune}, expected off, auto or on.`);
+    }
+    options.autotune = autotune;
+  }
   return options;
 }
 

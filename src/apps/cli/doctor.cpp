@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "apps/cli/terminal.hpp"
+#include "apps/tuning_store.hpp"
 #include "gpu/webgpu_device.hpp"
 #include "kernels/cases.hpp"
 
@@ -83,6 +84,32 @@ bool self_test(gpu::Device& device, const gpu::Target& target, bool all) {
   return fine;
 }
 
+// What was measured here before (apps/tuning_store.hpp), and where it is.
+void print_tuning(const gpu::Caps& caps, const gpu::Target& target) {
+  const engine::TuningKey key = engine::tuning_key(caps, target);
+  const gpu::Tuning tuning = load_tuning(key);
+  if (tuning.empty()) {
+    print_now(
+        "Autotune     nothing measured yet; the first start of a model does, unless the adapter is a CPU\n");
+    return;
+  }
+  std::string text;
+  std::size_t n_others = 0;
+  for (const auto& [shape, tuned] : tuning) {
+    for (const auto& [form, problem] : tuned.wrong)
+      text += fmt::format("  {}: WRONG as {}: {}\n", shape, form, problem);
+    const auto own = tuned.times.find(tuned.own);
+    const auto chosen = tuned.times.find(tuned.form);
+    if (tuned.form == tuned.own || own == tuned.times.end() || chosen == tuned.times.end()) continue;
+    ++n_others;
+    text += fmt::format("  {}: {}, {:.1f} us (the kernel's own choice, {}: {:.1f} us)\n", shape, tuned.form,
+                        chosen->second, tuned.own, own->second);
+  }
+  print_now(fmt::format(
+      "Autotune     {} shapes measured, {} with another form than the kernel's own choice ({})\n{}",
+      tuning.size(), n_others, tuning_file(key).string(), text));
+}
+
 int doctor(const DoctorOptions& options) {
   print_now("Adapters     ");
   const auto adapters = gpu::list_webgpu_adapters();
@@ -99,6 +126,7 @@ int doctor(const DoctorOptions& options) {
   }
   print_now(fmt::format("Kernel set   {}. {}\n", gpu::describe(target),
                         options.target ? "It was asked for." : gpu::explain_target(caps)));
+  print_tuning(caps, target);
   if (!self_test(**device, target, options.all)) {
     print_now("\nSome kernels give wrong results here; attach this report to an issue.\n");
     return k_exit_failure;

@@ -1,11 +1,12 @@
 // What the browser tests call through page.evaluate(): the engine's parts without the chat page.
 import wasmUrl from '../../../build/wasm/zerotvm.wasm?url';
 import { openDevice } from '../../../web/adapter.ts';
-import type { GenerateRequest, ModelSource } from '../../../web/api.ts';
+import type { GenerateRequest, LoadOptions, ModelSource } from '../../../web/api.ts';
 import { EngineClient } from '../../../web/client.ts';
 import { Engine } from '../../../web/engine.ts';
 import { asEngineError } from '../../../web/errors.ts';
 import { deleteStored, listStored } from '../../../web/stored_models.ts';
+import { loadTuning } from '../../../web/tuning_store.ts';
 import { GpuBench } from './gpu_bench.ts';
 import type { StorageJob } from './storage_worker.ts';
 
@@ -69,10 +70,10 @@ interface Inside {
 }
 
 /** An engine in this thread: of each prompt what is inside the model after it, and what follows greedily. */
-async function probeModel(source: ModelSource, prompts: GoldenPrompt[]): Promise<Inside[]> {
+async function probeModel(source: ModelSource, prompts: GoldenPrompt[], options: LoadOptions = {}): Promise<Inside[]> {
   const engine = await Engine.create(new URL(wasmUrl, location.href));
   try {
-    await engine.open(source, {}, () => {});
+    await engine.open(source, options, () => {});
     await engine.load(() => {});
     const results = [];
     for (const { ids, nTokens, hidden } of prompts) {
@@ -109,5 +110,5 @@ async function putCached(cacheName: string, url: string, text?: string): Promise
   await cache.put(url, new Response(body, { headers: { Vary: 'Origin' } }));
 }
 
-export const lab = { runStorage, generateAll, probeModel, makeGpuBench, putCached, listStored, deleteStored };
+export const lab = { runStorage, generateAll, probeModel, makeGpuBench, putCached, listStored, deleteStored, loadTuning };
 (globalThis as { lab?: typeof lab }).lab = lab;
