@@ -41,7 +41,7 @@ void attention_split(gpu::Recording& recording, std::string_view name, const Rop
       .name = std::string(name),
       .program = {.body = "attention_split",
                   .parts = {"step", "kv_pages", int8 ? "kv_int8" : "kv_float",
-                            int8 ? "kv_int8_write" : "kv_float_write",
+                            int8 ? "kv_int8_write" : "kv_float_write", "rope_pairs", "normed_pairs",
                             rope_shape.has_norm ? "fresh_normed" : "fresh_plain"},
                   .consts = consts(form.workgroup)},
       .bindings = {{rope.step, Access::read},

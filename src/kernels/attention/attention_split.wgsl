@@ -17,8 +17,8 @@ const QUADS = HEAD_DIM / 4u;
 const SHARING = N_HEADS / N_KV_HEADS;
 const PARTS = WORKGROUP / SPLIT;
 const GROUPS = WORKGROUP / QUADS;
-const HALF = N_ROTATED / 2u;
-const FRESH_QUADS = QUADS * (HEADS + 1u);  // of the queries, then of the key
+const FRESH = (HEADS + 1u) * PAIRS;  // pairs of the queries, then of the key
+const FRESH_PER_THREAD = (FRESH + WORKGROUP - 1u) / WORKGROUP;
 const FRESH_KEY = N_KV_HEADS;  // a head of fresh_quad: the others are those of values
 const RUN = 8u;
 const RUNS = SPLIT / RUN;
@@ -29,10 +29,12 @@ const_assert WORKGROUP >= QUADS;
 const_assert WORKGROUP >= HEADS * RUNS;
 const_assert SPLIT % RUN == 0u;
 const_assert SHARING % HEADS == 0u;
-const_assert FRESH_QUADS <= HEADS * WORKGROUP;
+const_assert QUADS * (HEADS + 1u) <= HEADS * WORKGROUP;
 
 // Quads of the queries, then of the key; in the end every group's sums [head][group][quad].
 var<workgroup> quads: array<vec4<f32>, max(HEADS * GROUPS, HEADS + 1u) * QUADS>;
+// The same elements on their way: threads have pairs of them, and no two threads may write one vector.
+var<workgroup> fresh: array<f32, (HEADS + 1u) * HEAD_DIM>;
 var<workgroup> part_scores: array<f32, HEADS * WORKGROUP>;  // before, squares of fresh quads
 var<workgroup> weights: array<f32, HEADS * SPLIT>;
 var<workgroup> runs: array<f32, HEADS * RUNS>;  // maxima, then sums, of runs of RUN keys
@@ -51,52 +53,45 @@ fn fresh_head(first_head: u32, kv_head: u32, h: u32) -> u32 {
   return select(first_head + h, N_HEADS + kv_head, h == HEADS) * HEAD_DIM;
 }
 
-// The head's element after its norm.
-fn normed_element(first: u32, element: u32, is_key: bool, factor: f32) -> f32 {
-  return f32(qkv[first + element]) * factor * norm_weight(is_key, element);
-}
-
-// The element turned with the other one of its pair, rotate-half order; those beyond N_ROTATED stay. Without branches, so
-// that the loads of all are under way at once.
-fn turned_element(first: u32, element: u32, is_key: bool, factor: f32, position: u32) -> f32 {
-  let is_turned = element < N_ROTATED;
-  let is_second = element >= HALF;
-  let other_element = select(element, select(element + HALF, element - HALF, is_second), is_turned);
-  let own = normed_element(first, element, is_key, factor);
-  let other = normed_element(first, other_element, is_key, factor);
-  let turn = select(vec2<f32>(1.0, 0.0), rope[position * HALF + element % HALF], is_turned);
-  return own * turn.x + select(-other, other, is_second) * turn.y;
-}
-
-// Leaves the rotated queries and the rotated key in `quads`, as they are stored: rounded. A thread has whole quads, because
-// no other may write to one.
+// Leaves the rotated queries and the rotated key in `quads`, as they are stored: rounded.
 fn make_fresh(first_head: u32, kv_head: u32, position: u32, thread: u32) {
+  var pairs = array<vec2<f32>, FRESH_PER_THREAD>();
+  for (var i = 0u; i < FRESH_PER_THREAD; i++) {
+    let f = min(i * WORKGROUP + thread, FRESH - 1u);
+    let at = fresh_head(first_head, kv_head, f / PAIRS) + pair_elements(f % PAIRS);
+    pairs[i] = vec2<f32>(f32(qkv[at.x]), f32(qkv[at.y]));
+  }
   if (NORMED) {
-    for (var i = thread; i < FRESH_QUADS; i += WORKGROUP) {
+    for (var i = thread; i < (HEADS + 1u) * QUADS; i += WORKGROUP) {
       let at = fresh_head(first_head, kv_head, i / QUADS) + 4u * (i % QUADS);
       let v = vec4<f32>(f32(qkv[at]), f32(qkv[at + 1u]), f32(qkv[at + 2u]), f32(qkv[at + 3u]));
       part_scores[i] = dot(v, v);
     }
     workgroupBarrier();  // the squares of every quad are there
-  }
-  for (var i = thread; i < FRESH_QUADS; i += WORKGROUP) {
-    let head = i / QUADS;
-    let first = fresh_head(first_head, kv_head, head);
-    let is_key = head == HEADS;
-    var factor = 1.0;
-    if (NORMED) {
+    for (var i = 0u; i < FRESH_PER_THREAD; i++) {
+      let f = min(i * WORKGROUP + thread, FRESH - 1u);
       var squares = 0.0;
       for (var k = 0u; k < QUADS; k++) {
-        squares += part_scores[head * QUADS + k];
+        squares += part_scores[f / PAIRS * QUADS + k];
       }
-      factor = norm_factor(squares);
+      pairs[i] = normed_pair(pairs[i], norm_factor(squares), f / PAIRS == HEADS, pair_elements(f % PAIRS));
     }
-    let element = 4u * (i % QUADS);
-    let quad = vec4<f32>(turned_element(first, element, is_key, factor, position),
-                         turned_element(first, element + 1u, is_key, factor, position),
-                         turned_element(first, element + 2u, is_key, factor, position),
-                         turned_element(first, element + 3u, is_key, factor, position));
-    quads[i] = vec4<f32>(vec4<Elem>(quad)) * select(SCALE, 1.0, is_key);
+  }
+  for (var i = 0u; i < FRESH_PER_THREAD; i++) {
+    let f = i * WORKGROUP + thread;
+    if (f < FRESH) {
+      let p = f % PAIRS;
+      let turn = select(vec2<f32>(1.0, 0.0), rope[position * HALF + min(p, HALF - 1u)], p < HALF);
+      let turned = turn_pair(pairs[i], turn);
+      let at = f / PAIRS * HEAD_DIM + pair_elements(p);
+      let rounded = vec2<f32>(vec2<Elem>(turned)) * select(SCALE, 1.0, f / PAIRS == HEADS);
+      fresh[at.x] = rounded.x;
+      fresh[at.y] = rounded.y;
+    }
+  }
+  workgroupBarrier();  // the rotated heads are complete
+  for (var i = thread; i < (HEADS + 1u) * QUADS; i += WORKGROUP) {
+    quads[i] = vec4<f32>(fresh[4u * i], fresh[4u * i + 1u], fresh[4u * i + 2u], fresh[4u * i + 3u]);
   }
 }
 

@@ -48,7 +48,7 @@ struct IntegerForm {
 
 // Groups of x whose bytes and scales fit workgroup memory beside the slots of every thread.
 std::uint32_t max_chunk_groups(const gpu::Limits& limits, std::uint32_t workgroup) {
-  return (limits.workgroup_bytes - 12 * workgroup) / 80;
+  return (limits.workgroup_bytes - 16 * workgroup) / 80;
 }
 
 // As few chunks as fit, of batches alike. The workgroup and a batch fit the limits.
@@ -71,7 +71,9 @@ std::vector<IntegerForm> integer_forms(const gpu::Limits& limits, const MatmulSh
   const bool has_512 = limits.workgroup_threads >= 512 && limits.workgroup_bytes >= 32768;
   std::vector<IntegerForm> forms;
   const auto add = [&](std::uint32_t workgroup, std::uint32_t rounds) {
-    const IntegerForm form = make_integer_form(limits, n_rounds, workgroup, std::min(rounds, n_rounds));
+    const std::uint32_t most = max_chunk_groups(limits, workgroup) / k_lanes;
+    const IntegerForm form =
+        make_integer_form(limits, n_rounds, workgroup, std::min({rounds, n_rounds, most}));
     const auto is_same = [&](const IntegerForm& other) {
       return other.workgroup == form.workgroup && other.batch == form.batch;
     };
@@ -93,7 +95,8 @@ gpu::Program integer_program(const gpu::Recording& recording, const MatmulShape&
   gpu::Program program = {
       .body = "matmul_gpu_row",
       .parts = {"step", shape.kind == QuantKind::q4 ? "row_q4" : "row_q8", epilogue_part(shape.epilogue),
-                subgroups ? "partial_sum_subgroup" : "partial_sum_workgroup"},
+                subgroups ? "partial_sum_subgroup" : "partial_sum_workgroup",
+                subgroups ? "fours_subgroup" : "fours_workgroup"},
       .consts = matmul_consts(shape)};
   if (shape.normed) {
     program.parts.push_back("row_x_normed");

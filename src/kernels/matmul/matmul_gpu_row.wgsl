@@ -12,16 +12,16 @@ const ROWS = 2u;
 const COLUMNS = ROWS / N_MATS;
 const ROUNDS = (N_GROUPS + LANES - 1u) / LANES;
 const CHUNK = CHUNK_ROUNDS * LANES;  // groups
-const HALVES = 2u * CHUNK;           // of groups
-const HALVES_PER_THREAD = (HALVES + WORKGROUP - 1u) / WORKGROUP;
+const CHUNK_QUADS = 8u * CHUNK;
+const QUADS_PER_THREAD = (CHUNK_QUADS + WORKGROUP - 1u) / WORKGROUP;
 const LARGEST = 32512.0;  // 127 * 256: what fits two signed bytes on both sides
 const_assert WORKGROUP % LANES == 0u;
 const_assert CHUNK_ROUNDS % BATCH == 0u;
 
 // Of group g, as planes [plane][g]: the bytes of its elements 0 to 15 and 16 to 31, high ones, then low ones.
 var<workgroup> x_bytes: array<vec4<u32>, 4u * CHUNK>;
-var<workgroup> x_scales: array<vec2<f32>, HALVES>;   // as halves [half][g]: scale, sum of elements
-var<workgroup> slots: array<vec2<f32>, WORKGROUP>;   // partial sums of the two rows
+var<workgroup> x_scales: array<vec2<f32>, 2u * CHUNK>;  // as halves [half][g]: scale, sum of elements
+var<workgroup> slots: array<vec2<f32>, WORKGROUP>;   // partial sums of the two rows; before, what a fours part needs
 var<workgroup> square_slots: array<f32, WORKGROUP>;  // partial sums of x's squares
 
 // What a row part multiplies a group of weights by.
@@ -48,67 +48,44 @@ fn total(v: vec4<f32>) -> f32 {
 }
 
 // The bytes of groups first_group to first_group + CHUNK; those beyond the last group multiply to nothing. Gives the sum
-// of the thread's squares before the norm. A thread makes whole halves, because no other may write to its vectors.
+// of the thread's squares before the norm. Quad q of a chunk is thread q % WORKGROUP's; four threads have half a group, whose
+// bytes the first two of them store: no two threads may write one vector.
 fn make_chunk(first_group: u32, thread: u32) -> f32 {
+  var quads = array<vec4<f32>, QUADS_PER_THREAD>();
   var squares = 0.0;
-  for (var i = 0u; i < HALVES_PER_THREAD; i++) {
-    let h = i * WORKGROUP + thread;
-    if (h < HALVES) {
-      squares += make_half(first_group, h);
+  for (var i = 0u; i < QUADS_PER_THREAD; i++) {
+    let q = i * WORKGROUP + thread;
+    if (first_group + q / 8u < N_GROUPS) {
+      let at = x_first_quad() + 8u * first_group + q;
+      let raw = raw_quad(at);
+      // A quad beyond the chunk is the next one's.
+      squares += select(0.0, dot(raw, raw), q < CHUNK_QUADS);
+      quads[i] = weighed_quad(at, raw);
+    }
+  }
+  for (var i = 0u; i < QUADS_PER_THREAD; i++) {
+    let q = i * WORKGROUP + thread;
+    let group = q / 8u;
+    let half = q % 8u / 4u;
+    let top = fours_max(largest(abs(quads[i])), thread);
+    let v = vec4<i32>(round(quads[i] * select(0.0, LARGEST / top, top > 1e-30)));
+    let high = (v + 128) >> vec4<u32>(8u);
+    // Infinity and NaN do not survive as whole numbers, so they go into the sum.
+    let raw_sum = total(quads[i]);
+    let finite = (bitcast<u32>(raw_sum) & 0x7F800000u) != 0x7F800000u;
+    let sum = fours_sum(select(raw_sum, f32((v.x + v.y) + (v.z + v.w)), finite), thread);
+    let high_bytes = fours_join(pack4xI8(high), thread);
+    let low_bytes = fours_join(pack4xI8(v - (high << vec4<u32>(8u))), thread);
+    if (q < CHUNK_QUADS && q % 4u == 0u) {
+      x_bytes[half * CHUNK + group] = high_bytes;
+      x_scales[half * CHUNK + group] = vec2<f32>(top / LARGEST, top / LARGEST * sum);
+    }
+    if (q < CHUNK_QUADS && q % 4u == 1u) {
+      x_bytes[(2u + half) * CHUNK + group] = low_bytes;
     }
   }
   workgroupBarrier();  // the chunk's bytes are complete
   return squares;
-}
-
-// Half h of the chunk: its 16 elements.
-fn make_half(first_group: u32, h: u32) -> f32 {
-  let slot = h % 2u * CHUNK + h / 2u;
-  if (first_group + h / 2u >= N_GROUPS) {
-    store_half(slot, vec4<u32>(), vec4<u32>(), vec2<f32>());
-    return 0.0;
-  }
-  let at = x_first_quad() + 8u * first_group + 4u * h;
-  let r0 = raw_quad(at);
-  let r1 = raw_quad(at + 1u);
-  let r2 = raw_quad(at + 2u);
-  let r3 = raw_quad(at + 3u);
-  let q0 = weighed_quad(at, r0);
-  let q1 = weighed_quad(at + 1u, r1);
-  let q2 = weighed_quad(at + 2u, r2);
-  let q3 = weighed_quad(at + 3u, r3);
-  let top = largest(max(max(abs(q0), abs(q1)), max(abs(q2), abs(q3))));
-  let factor = select(0.0, LARGEST / top, top > 1e-30);
-  let v0 = vec4<i32>(round(q0 * factor));
-  let v1 = vec4<i32>(round(q1 * factor));
-  let v2 = vec4<i32>(round(q2 * factor));
-  let v3 = vec4<i32>(round(q3 * factor));
-  let high = vec4<u32>(high_bytes(v0), high_bytes(v1), high_bytes(v2), high_bytes(v3));
-  let low = vec4<u32>(low_bytes(v0), low_bytes(v1), low_bytes(v2), low_bytes(v3));
-  // Infinity and NaN do not survive as whole numbers, so they go into the sum.
-  let raw_sum = (total(q0) + total(q1)) + (total(q2) + total(q3));
-  let finite = (bitcast<u32>(raw_sum) & 0x7F800000u) != 0x7F800000u;
-  let whole = (v0 + v1) + (v2 + v3);
-  let sum = select(raw_sum, f32((whole.x + whole.y) + (whole.z + whole.w)), finite);
-  store_half(slot, high, low, vec2<f32>(top / LARGEST, top / LARGEST * sum));
-  return (dot(r0, r0) + dot(r1, r1)) + (dot(r2, r2) + dot(r3, r3));
-}
-
-fn store_half(slot: u32, high: vec4<u32>, low: vec4<u32>, scale: vec2<f32>) {
-  x_bytes[slot] = high;
-  x_bytes[HALVES + slot] = low;
-  x_scales[slot] = scale;
-}
-
-// v = 256 high + low, both signed bytes.
-fn high_of(v: vec4<i32>) -> vec4<i32> {
-  return (v + 128) >> vec4<u32>(8u);
-}
-fn high_bytes(v: vec4<i32>) -> u32 {
-  return pack4xI8(high_of(v));
-}
-fn low_bytes(v: vec4<i32>) -> u32 {
-  return pack4xI8(v - (high_of(v) << vec4<u32>(8u)));
 }
 
 // A thread's sums over a chunk: of its two weight rows, and of its squares of x.
