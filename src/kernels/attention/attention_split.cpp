@@ -41,8 +41,7 @@ void attention_split(gpu::Recording& recording, std::string_view name, const Rop
       .name = std::string(name),
       .program = {.body = "attention_split",
                   .parts = {"step", "kv_pages", int8 ? "kv_int8" : "kv_float",
-                            int8 ? "kv_int8_write" : "kv_float_write", "rope_pairs", "normed_pairs",
-                            rope_shape.has_norm ? "fresh_normed" : "fresh_plain"},
+                            int8 ? "kv_int8_write" : "kv_float_write"},
                   .consts = consts(form.workgroup)},
       .bindings = {{rope.step, Access::read},
                    {rope.qkv, Access::read},
@@ -64,7 +63,10 @@ void attention_split(gpu::Recording& recording, std::string_view name, const Rop
   op.program.consts.push_back(gpu::const_u32("N_ROTATED", rope.n_rotated));
   op.program.consts.push_back(gpu::const_u32("HEADS", form.n_heads));
   op.program.consts.push_back(gpu::const_f32("SCALE", 1.0f / std::sqrt(static_cast<float>(shape.head_dim))));
-  if (rope_shape.has_norm) {
+  if (!rope_shape.has_norm) {
+    op.program.parts.insert(op.program.parts.end(), {"rope_pairs", "fresh_by_pairs"});
+  } else {
+    op.program.parts.insert(op.program.parts.end(), {"fresh_normed", "fresh_by_quads"});
     op.program.consts.push_back(gpu::const_f32("EPS", rope.norm_eps));
     op.bindings.push_back({rope.qk_norm, Access::read});
   }

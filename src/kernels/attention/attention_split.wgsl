@@ -1,10 +1,10 @@
-// One share of attention for one row, and what comes before it: HEADS query heads that share a kv head are normed (a
-// fresh part) and rotated, and so is the row's key, which the workgroup that owns its position writes to the cache with
+// One share of attention for one row, and what comes before it: HEADS query heads that share a kv head are normed and
+// rotated (a fresh_by part), and so is the row's key, which the workgroup that owns its position writes to the cache with
 // the value (a kv write part). Then the heads' sums over SPLIT keys: threads score the keys (PARTS threads a key, each
 // with every PARTS-th quad), then sum the values (a quad of the output and every GROUPS-th key each). The row's own key
 // and value take part as they are; a cache of int8 rounds them for the rows that follow.
 // Consts: N_HEADS, N_KV_HEADS, HEAD_DIM, N_ROTATED, SCALE, HEADS, SPLIT, N_SPLITS, WORKGROUP.
-// Bindings: 0 step, 1 qkv, 2 rope table, 3 pages, 4 keys, 5 values, 6 partials [head][split][HEAD_DIM + 4], 7 in the part.
+// Bindings: 0 step, 1 qkv, 2 rope table, 3 pages, 4 keys, 5 values, 6 partials [head][split][HEAD_DIM + 4], 7 in the norm's part.
 @group(0) @binding(0) var<storage, read> step_state: Step;
 @group(0) @binding(1) var<storage, read> qkv: array<Elem>;
 @group(0) @binding(2) var<storage, read> rope: array<vec2<f32>>;
@@ -17,9 +17,8 @@ const QUADS = HEAD_DIM / 4u;
 const SHARING = N_HEADS / N_KV_HEADS;
 const PARTS = WORKGROUP / SPLIT;
 const GROUPS = WORKGROUP / QUADS;
-const FRESH = (HEADS + 1u) * PAIRS;  // pairs of the queries, then of the key
-const FRESH_PER_THREAD = (FRESH + WORKGROUP - 1u) / WORKGROUP;
-const FRESH_KEY = N_KV_HEADS;  // a head of fresh_quad: the others are those of values
+const FRESH_QUADS = QUADS * (HEADS + 1u);  // of the queries, then of the key
+const FRESH_KEY = N_KV_HEADS;              // a head of fresh_quad: the others are those of values
 const RUN = 8u;
 const RUNS = SPLIT / RUN;
 const LOWEST = -3.0e38;
@@ -29,12 +28,10 @@ const_assert WORKGROUP >= QUADS;
 const_assert WORKGROUP >= HEADS * RUNS;
 const_assert SPLIT % RUN == 0u;
 const_assert SHARING % HEADS == 0u;
-const_assert QUADS * (HEADS + 1u) <= HEADS * WORKGROUP;
+const_assert FRESH_QUADS <= HEADS * WORKGROUP;
 
 // Quads of the queries, then of the key; in the end every group's sums [head][group][quad].
 var<workgroup> quads: array<vec4<f32>, max(HEADS * GROUPS, HEADS + 1u) * QUADS>;
-// The same elements on their way: threads have pairs of them, and no two threads may write one vector.
-var<workgroup> fresh: array<f32, (HEADS + 1u) * HEAD_DIM>;
 var<workgroup> part_scores: array<f32, HEADS * WORKGROUP>;  // before, squares of fresh quads
 var<workgroup> weights: array<f32, HEADS * SPLIT>;
 var<workgroup> runs: array<f32, HEADS * RUNS>;  // maxima, then sums, of runs of RUN keys
@@ -51,48 +48,6 @@ fn highest_score(head: u32) -> f32 {
 // The first element of head h of the queries, or of the key behind them, in qkv.
 fn fresh_head(first_head: u32, kv_head: u32, h: u32) -> u32 {
   return select(first_head + h, N_HEADS + kv_head, h == HEADS) * HEAD_DIM;
-}
-
-// Leaves the rotated queries and the rotated key in `quads`, as they are stored: rounded.
-fn make_fresh(first_head: u32, kv_head: u32, position: u32, thread: u32) {
-  var pairs = array<vec2<f32>, FRESH_PER_THREAD>();
-  for (var i = 0u; i < FRESH_PER_THREAD; i++) {
-    let f = min(i * WORKGROUP + thread, FRESH - 1u);
-    let at = fresh_head(first_head, kv_head, f / PAIRS) + pair_elements(f % PAIRS);
-    pairs[i] = vec2<f32>(f32(qkv[at.x]), f32(qkv[at.y]));
-  }
-  if (NORMED) {
-    for (var i = thread; i < (HEADS + 1u) * QUADS; i += WORKGROUP) {
-      let at = fresh_head(first_head, kv_head, i / QUADS) + 4u * (i % QUADS);
-      let v = vec4<f32>(f32(qkv[at]), f32(qkv[at + 1u]), f32(qkv[at + 2u]), f32(qkv[at + 3u]));
-      part_scores[i] = dot(v, v);
-    }
-    workgroupBarrier();  // the squares of every quad are there
-    for (var i = 0u; i < FRESH_PER_THREAD; i++) {
-      let f = min(i * WORKGROUP + thread, FRESH - 1u);
-      var squares = 0.0;
-      for (var k = 0u; k < QUADS; k++) {
-        squares += part_scores[f / PAIRS * QUADS + k];
-      }
-      pairs[i] = normed_pair(pairs[i], norm_factor(squares), f / PAIRS == HEADS, pair_elements(f % PAIRS));
-    }
-  }
-  for (var i = 0u; i < FRESH_PER_THREAD; i++) {
-    let f = i * WORKGROUP + thread;
-    if (f < FRESH) {
-      let p = f % PAIRS;
-      let turn = select(vec2<f32>(1.0, 0.0), rope[position * HALF + min(p, HALF - 1u)], p < HALF);
-      let turned = turn_pair(pairs[i], turn);
-      let at = f / PAIRS * HEAD_DIM + pair_elements(p);
-      let rounded = vec2<f32>(vec2<Elem>(turned)) * select(SCALE, 1.0, f / PAIRS == HEADS);
-      fresh[at.x] = rounded.x;
-      fresh[at.y] = rounded.y;
-    }
-  }
-  workgroupBarrier();  // the rotated heads are complete
-  for (var i = thread; i < (HEADS + 1u) * QUADS; i += WORKGROUP) {
-    quads[i] = vec4<f32>(fresh[4u * i], fresh[4u * i + 1u], fresh[4u * i + 2u], fresh[4u * i + 3u]);
-  }
 }
 
 fn fresh_value(kv_head: u32, quad: u32) -> vec4<f32> {
