@@ -10,12 +10,12 @@ namespace ztvm::engine {
 namespace {
 
 constexpr double k_budget_ms = 2000.0;  // after which no further shape is begun
-constexpr double k_run_ms = 4.0;        // of a chain: long beside a browser's clock and the way of a read
+constexpr double k_run_ms = 12.0;       // of a chain: long beside a browser's clock and the way of a read
 constexpr std::size_t k_most_ops = 8;   // of a chain: their weights are more than a cache holds
-constexpr std::uint32_t k_most_repeats = 64;
+constexpr std::uint32_t k_most_repeats = 256;
 constexpr std::size_t k_rounds = 4;        // the first warms up
 constexpr double k_hopeless = 1.5;         // times the best: not measured again
-constexpr double k_clearly_faster = 0.95;  // or another start chooses another
+constexpr double k_clearly_faster = 0.93;  // less is noise: in a model, ops do not follow their own kind
 constexpr std::uint32_t k_check_rows = 3;
 constexpr double k_never = std::numeric_limits<double>::infinity();
 

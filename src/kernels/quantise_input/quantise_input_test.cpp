@@ -22,7 +22,7 @@ struct Quantised {
         scales(gpu::Dtype::f32, static_cast<std::size_t>(quantised_scales(1, k_dim))) {}
   std::vector<float> numbers() {
     std::vector<float> out(k_dim);
-    load_quantised_row(bytes.view(), scales.view(), planes, 0, out);
+    load_quantised_row(bytes.view(), scales.view(), planes, QuantisedOrder::by_group, 0, out);
     return out;
   }
   std::uint32_t planes;
@@ -36,7 +36,7 @@ Quantised quantised(std::span<const float> x, std::uint32_t planes) {
   HostTensor input(gpu::Dtype::f32, x.size());
   for (std::size_t i = 0; i < x.size(); ++i) input.view().store(i, x[i]);
   quantise_input_reference(std::array{step.view(), input.view(), out.bytes.view(), out.scales.view()}, k_dim,
-                           planes);
+                           planes, QuantisedOrder::by_group);
   return out;
 }
 
