@@ -2,26 +2,10 @@
 
 #include <optional>
 
-#include "kernels/cases.hpp"
-#include "kernels/matmul/matmul.hpp"
+#include "kernels/matmul/matmul_case.hpp"
 
 namespace ztvm::kernels {
 namespace {
-
-struct MatmulCase {
-  QuantKind kind = QuantKind::q4;
-  Epilogue epilogue = Epilogue::store;
-  std::uint32_t n_weight_rows = 0;  // swiglu: gate and up
-  std::uint32_t dim = 0;
-  std::uint32_t n_rows = 1;
-  std::uint32_t max_rows = 1;
-  Rows rows = Rows::all;
-  std::uint32_t n_parts = 1;
-  Fill weights = Fill::normal;
-  Fill x = Fill::normal;
-  bool norm = false;
-  bool least_limits = false;
-};
 
 std::string_view to_string(Epilogue epilogue) {
   switch (epilogue) {
@@ -65,6 +49,8 @@ void build(const MatmulCase& c, CaseBuilder& builder, gpu::Recording& recording)
                                 std::size_t{c.max_rows} * columns, Fill::normal)});
 }
 
+}  // namespace
+
 KernelCase make_case(const MatmulCase& c, std::string_view what, bool quick) {
   return {.kernel = "matmul",
           .name = fmt::format("{}: {} {} {}x{}, {} of {} rows{}{}{}", what, ztvm::to_string(c.kind),
@@ -76,6 +62,8 @@ KernelCase make_case(const MatmulCase& c, std::string_view what, bool quick) {
           .quick = quick,
           .least_limits = c.least_limits};
 }
+
+namespace {
 
 // Kinds with every case. The others differ from them in the weights part alone, so they have a handful.
 constexpr std::array k_kinds = {QuantKind::f32, QuantKind::f16, QuantKind::q8, QuantKind::q4};
@@ -273,94 +261,6 @@ void add_norms(std::vector<KernelCase>& cases) {
   }
 }
 
-// Rows so long that their bytes are made in chunks, and rows shorter than the threads that share them.
-void add_row_lengths(std::vector<KernelCase>& cases) {
-  for (const QuantKind kind : {QuantKind::q4, QuantKind::q8}) {
-    for (const std::uint32_t dim : {32u, 1024u, 1056u, 4128u, 9728u}) {
-      for (const bool least_limits : {false, true}) {
-        if (least_limits && dim < 9728) continue;
-        cases.push_back(make_case({.kind = kind,
-                                   .epilogue = Epilogue::add_residual,
-                                   .n_weight_rows = 12,
-                                   .dim = dim,
-                                   .least_limits = least_limits},
-                                  "row length", false));
-      }
-    }
-  }
-}
-
-// What adapters choose from, for one row, few and many.
-void add_forms(std::vector<KernelCase>& cases) {
-  const auto add = [&](const MatmulCase& c) {
-    cases.push_back(make_case(c, "all forms", false));
-    cases.back().all_forms = true;
-  };
-  add({.epilogue = Epilogue::swiglu, .n_weight_rows = 146, .dim = 1056, .norm = true});
-  add({.kind = QuantKind::q8, .epilogue = Epilogue::add_residual, .n_weight_rows = 37, .dim = 5152});
-  add({.kind = QuantKind::f16, .n_weight_rows = 21, .dim = 1056});
-  for (const std::uint32_t max_rows : {16u, 70u}) {
-    const std::uint32_t n_rows = max_rows - 3;
-    add({.epilogue = Epilogue::swiglu,
-         .n_weight_rows = 146,
-         .dim = 1056,
-         .n_rows = n_rows,
-         .max_rows = max_rows});
-    add({.kind = QuantKind::q3,
-         .epilogue = Epilogue::add_residual,
-         .n_weight_rows = 37,
-         .dim = 96,
-         .n_rows = n_rows,
-         .max_rows = max_rows,
-         .n_parts = 2});
-  }
-}
-
-// The matrices of the models: qkv, output, gate and up, down, head.
-void add_true_shapes(std::vector<KernelCase>& cases) {
-  const auto add = [&](MatmulCase c, std::string_view what, bool quick) {
-    cases.push_back(make_case(c, what, quick));
-  };
-  for (const std::uint32_t max_rows : {1u, 64u}) {
-    const std::uint32_t n_rows = max_rows;
-    // The unrolled form of one row compiles for seconds, so doctor's short run has one of these.
-    const bool quick = max_rows == 1;
-    add({.n_weight_rows = 960, .dim = 576, .n_rows = n_rows, .max_rows = max_rows}, "SmolLM2 qkv", quick);
-    add({.epilogue = Epilogue::add_residual,
-         .n_weight_rows = 576,
-         .dim = 576,
-         .n_rows = n_rows,
-         .max_rows = max_rows},
-        "SmolLM2 output", false);
-    add({.epilogue = Epilogue::swiglu,
-         .n_weight_rows = 3072,
-         .dim = 576,
-         .n_rows = n_rows,
-         .max_rows = max_rows},
-        "SmolLM2 gate and up", false);
-    add({.epilogue = Epilogue::add_residual,
-         .n_weight_rows = 576,
-         .dim = 1536,
-         .n_rows = n_rows,
-         .max_rows = max_rows},
-        "SmolLM2 down", false);
-  }
-  const MatmulCase head = {.kind = QuantKind::q8,
-                           .epilogue = Epilogue::store_f32,
-                           .n_weight_rows = 49152,
-                           .dim = 576,
-                           .n_rows = 3,
-                           .max_rows = 64,
-                           .rows = Rows::last};
-  add(head, "SmolLM2 head", false);
-  MatmulCase split = head;
-  split.n_parts = 5;
-  add(split, "SmolLM2 head in parts", false);
-  add({.epilogue = Epilogue::add_residual, .n_weight_rows = 3072, .dim = 3072, .n_rows = 1, .max_rows = 4},
-      "Phi-3 output", false);
-  add({.n_weight_rows = 4096, .dim = 1024, .n_rows = 3, .max_rows = 4}, "Qwen3 qkv", false);
-}
-
 }  // namespace
 
 std::vector<KernelCase> matmul_cases() {
@@ -372,9 +272,7 @@ std::vector<KernelCase> matmul_cases() {
   add_mixed_kinds(cases);
   add_one_row(cases);
   add_norms(cases);
-  add_row_lengths(cases);
-  add_forms(cases);
-  add_true_shapes(cases);
+  add_shape_cases(cases);
   // More workgroups than one axis takes.
   cases.push_back(make_case({.kind = QuantKind::q4,
                              .epilogue = Epilogue::store_f32,

@@ -1,0 +1,102 @@
+#include "kernels/matmul/matmul_case.hpp"
+
+namespace ztvm::kernels {
+namespace {
+
+// Rows so long that their bytes are made in chunks, and rows shorter than the threads that share them.
+void add_row_lengths(std::vector<KernelCase>& cases) {
+  for (const QuantKind kind : {QuantKind::q4, QuantKind::q8}) {
+    for (const std::uint32_t dim : {32u, 1024u, 1056u, 4128u, 9728u}) {
+      for (const bool least_limits : {false, true}) {
+        if (least_limits && dim < 9728) continue;
+        cases.push_back(make_case({.kind = kind,
+                                   .epilogue = Epilogue::add_residual,
+                                   .n_weight_rows = 12,
+                                   .dim = dim,
+                                   .least_limits = least_limits},
+                                  "row length", false));
+      }
+    }
+  }
+}
+
+// What adapters choose from, for one row, few and many.
+void add_forms(std::vector<KernelCase>& cases) {
+  const auto add = [&](const MatmulCase& c) {
+    cases.push_back(make_case(c, "all forms", false));
+    cases.back().all_forms = true;
+  };
+  add({.epilogue = Epilogue::swiglu, .n_weight_rows = 146, .dim = 1056, .norm = true});
+  add({.kind = QuantKind::q8, .epilogue = Epilogue::add_residual, .n_weight_rows = 37, .dim = 5152});
+  add({.kind = QuantKind::f16, .n_weight_rows = 21, .dim = 1056});
+  for (const std::uint32_t max_rows : {16u, 70u}) {
+    const std::uint32_t n_rows = max_rows - 3;
+    add({.epilogue = Epilogue::swiglu,
+         .n_weight_rows = 146,
+         .dim = 1056,
+         .n_rows = n_rows,
+         .max_rows = max_rows});
+    add({.kind = QuantKind::q3,
+         .epilogue = Epilogue::add_residual,
+         .n_weight_rows = 37,
+         .dim = 96,
+         .n_rows = n_rows,
+         .max_rows = max_rows,
+         .n_parts = 2});
+  }
+}
+
+// The matrices of the models: qkv, output, gate and up, down, head.
+void add_true_shapes(std::vector<KernelCase>& cases) {
+  const auto add = [&](MatmulCase c, std::string_view what, bool quick) {
+    cases.push_back(make_case(c, what, quick));
+  };
+  for (const std::uint32_t max_rows : {1u, 64u}) {
+    const std::uint32_t n_rows = max_rows;
+    // The unrolled form of one row compiles for seconds, so doctor's short run has one of these.
+    const bool quick = max_rows == 1;
+    add({.n_weight_rows = 960, .dim = 576, .n_rows = n_rows, .max_rows = max_rows}, "SmolLM2 qkv", quick);
+    add({.epilogue = Epilogue::add_residual,
+         .n_weight_rows = 576,
+         .dim = 576,
+         .n_rows = n_rows,
+         .max_rows = max_rows},
+        "SmolLM2 output", false);
+    add({.epilogue = Epilogue::swiglu,
+         .n_weight_rows = 3072,
+         .dim = 576,
+         .n_rows = n_rows,
+         .max_rows = max_rows},
+        "SmolLM2 gate and up", false);
+    add({.epilogue = Epilogue::add_residual,
+         .n_weight_rows = 576,
+         .dim = 1536,
+         .n_rows = n_rows,
+         .max_rows = max_rows},
+        "SmolLM2 down", false);
+  }
+  const MatmulCase head = {.kind = QuantKind::q8,
+                           .epilogue = Epilogue::store_f32,
+                           .n_weight_rows = 49152,
+                           .dim = 576,
+                           .n_rows = 3,
+                           .max_rows = 64,
+                           .rows = Rows::last};
+  add(head, "SmolLM2 head", false);
+  MatmulCase split = head;
+  split.n_parts = 5;
+  add(split, "SmolLM2 head in parts", false);
+  add({.epilogue = Epilogue::add_residual, .n_weight_rows = 3072, .dim = 3072, .n_rows = 1, .max_rows = 4},
+      "Phi-3 output", false);
+  add({.n_weight_rows = 4096, .dim = 1024, .n_rows = 3, .max_rows = 4}, "Qwen3 qkv", false);
+}
+
+}  // namespace
+
+void add_shape_cases(std::vector<KernelCase>& cases) {
+  add_row_lengths(cases);
+  add_forms(cases);
+  add_true_shapes(cases);
+}
+
+}  // namespace ztvm::kernels
