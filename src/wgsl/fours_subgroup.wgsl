@@ -7,10 +7,9 @@ fn fours_sum(value: f32, thread: u32) -> f32 {
   let twos = value + subgroupShuffleXor(value, 1u);
   return twos + subgroupShuffleXor(twos, 2u);
 }
-// The four's values in order.
-fn fours_join(value: u32, thread: u32) -> vec4<u32> {
-  let beside = subgroupShuffleXor(value, 1u);
-  let two = select(vec2<u32>(value, beside), vec2<u32>(beside, value), thread % 2u == 1u);
-  let others = subgroupShuffleXor(two, 2u);
-  return select(vec4<u32>(two, others), vec4<u32>(others, two), thread % 4u >= 2u);
+// Of a thread and the one beside it: the high words of both for the even one, the low words for the odd one.
+fn twos_join(high: u32, low: u32, thread: u32) -> vec2<u32> {
+  let is_even = thread % 2u == 0u;
+  let taken = subgroupShuffleXor(select(high, low, is_even), 1u);
+  return select(vec2<u32>(taken, low), vec2<u32>(high, taken), is_even);
 }

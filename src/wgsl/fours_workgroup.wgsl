@@ -14,12 +14,12 @@ fn fours_sum(value: f32, thread: u32) -> f32 {
   let first = thread / 4u * 4u;
   return (slots[first].y + slots[first + 1u].y) + (slots[first + 2u].y + slots[first + 3u].y);
 }
-// The four's values in order.
-fn fours_join(value: u32, thread: u32) -> vec4<u32> {
-  joined[thread] = value;
-  workgroupBarrier();  // every thread's value is there
-  let first = thread / 4u * 4u;
-  let four = vec4<u32>(joined[first], joined[first + 1u], joined[first + 2u], joined[first + 3u]);
+// Of a thread and the one beside it: the high words of both for the even one, the low words for the odd one.
+fn twos_join(high: u32, low: u32, thread: u32) -> vec2<u32> {
+  let is_even = thread % 2u == 0u;
+  joined[thread] = select(high, low, is_even);
+  workgroupBarrier();  // every thread's word is there
+  let taken = joined[thread ^ 1u];
   workgroupBarrier();  // and was read
-  return four;
+  return select(vec2<u32>(taken, low), vec2<u32>(high, taken), is_even);
 }

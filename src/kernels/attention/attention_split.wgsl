@@ -18,6 +18,7 @@ const SHARING = N_HEADS / N_KV_HEADS;
 const PARTS = WORKGROUP / SPLIT;
 const GROUPS = WORKGROUP / QUADS;
 const FRESH_QUADS = QUADS * (HEADS + 1u);  // of the queries, then of the key
+const QUADS_PER_THREAD = (FRESH_QUADS + WORKGROUP - 1u) / WORKGROUP;
 const FRESH_KEY = N_KV_HEADS;              // a head of fresh_quad: the others are those of values
 const RUN = 8u;
 const RUNS = SPLIT / RUN;

@@ -18,8 +18,8 @@ const LARGEST = 32512.0;  // 127 * 256: what fits two signed bytes on both sides
 const_assert WORKGROUP % LANES == 0u;
 const_assert CHUNK_ROUNDS % BATCH == 0u;
 
-// Of group g, as planes [plane][g]: the bytes of its elements 0 to 15 and 16 to 31, high ones, then low ones.
-var<workgroup> x_bytes: array<vec4<u32>, 4u * CHUNK>;
+// The bytes of eight elements, as [plane, the high one first][half of a group][half of that][g].
+var<workgroup> x_bytes: array<vec2<u32>, 8u * CHUNK>;
 var<workgroup> x_scales: array<vec2<f32>, 2u * CHUNK>;  // as halves [half][g]: scale, sum of elements
 var<workgroup> slots: array<vec2<f32>, WORKGROUP>;   // partial sums of the two rows; before, what a fours part needs
 var<workgroup> square_slots: array<f32, WORKGROUP>;  // partial sums of x's squares
@@ -49,7 +49,7 @@ fn total(v: vec4<f32>) -> f32 {
 
 // The bytes of groups first_group to first_group + CHUNK; those beyond the last group multiply to nothing. Gives the sum
 // of the thread's squares before the norm. Quad q of a chunk is thread q % WORKGROUP's; four threads have half a group, whose
-// bytes the first two of them store: no two threads may write one vector.
+// bytes two of them join, because no two threads may write one vector: the even ones have the high bytes, the odd ones the low.
 fn make_chunk(first_group: u32, thread: u32) -> f32 {
   var quads = array<vec4<f32>, QUADS_PER_THREAD>();
   var squares = 0.0;
@@ -74,18 +74,22 @@ fn make_chunk(first_group: u32, thread: u32) -> f32 {
     let raw_sum = total(quads[i]);
     let finite = (bitcast<u32>(raw_sum) & 0x7F800000u) != 0x7F800000u;
     let sum = fours_sum(select(raw_sum, f32((v.x + v.y) + (v.z + v.w)), finite), thread);
-    let high_bytes = fours_join(pack4xI8(high), thread);
-    let low_bytes = fours_join(pack4xI8(v - (high << vec4<u32>(8u))), thread);
-    if (q < CHUNK_QUADS && q % 4u == 0u) {
-      x_bytes[half * CHUNK + group] = high_bytes;
-      x_scales[half * CHUNK + group] = vec2<f32>(top / LARGEST, top / LARGEST * sum);
-    }
-    if (q < CHUNK_QUADS && q % 4u == 1u) {
-      x_bytes[(2u + half) * CHUNK + group] = low_bytes;
+    let joined_bytes = twos_join(pack4xI8(high), pack4xI8(v - (high << vec4<u32>(8u))), thread);
+    if (q < CHUNK_QUADS) {
+      let plane = q % 2u;
+      x_bytes[((2u * plane + half) * 2u + q % 4u / 2u) * CHUNK + group] = joined_bytes;
+      if (q % 4u == 0u) {
+        x_scales[half * CHUNK + group] = vec2<f32>(top / LARGEST, top / LARGEST * sum);
+      }
     }
   }
   workgroupBarrier();  // the chunk's bytes are complete
   return squares;
+}
+
+// Half a group in one plane: 2 plane + half.
+fn half_bytes(plane_half: u32, g: u32) -> vec4<u32> {
+  return vec4<u32>(x_bytes[2u * plane_half * CHUNK + g], x_bytes[(2u * plane_half + 1u) * CHUNK + g]);
 }
 
 // A thread's sums over a chunk: of its two weight rows, and of its squares of x.
@@ -110,7 +114,7 @@ fn sum_chunk(first_round: u32, first_a: u32, first_b: u32, thread: u32) -> Chunk
       let slot = (round + i) * LANES + lane;
       let scale_a = x_scales[slot];
       let scale_b = x_scales[CHUNK + slot];
-      let x = GroupX(x_bytes[slot], x_bytes[CHUNK + slot], x_bytes[2u * CHUNK + slot], x_bytes[3u * CHUNK + slot],
+      let x = GroupX(half_bytes(0u, slot), half_bytes(1u, slot), half_bytes(2u, slot), half_bytes(3u, slot),
                      scale_a.x, scale_b.x, scale_a.y + scale_b.y);
       sums += vec2<f32>(group_product(batch_a[i], x), group_product(batch_b[i], x));
     }
