@@ -140,6 +140,7 @@ void EngineImpl::record_passes() {
 // Measures what the tuning lacks; true once that is done. Passes that take other forms then are recorded anew.
 Result<bool> EngineImpl::tune(bool wait) {
   if (!options_.autotune || options_.backend != Backend::gpu) return true;
+  if (model_->memory.weights_bytes < options_.autotune_min_bytes) return true;
   if (!tuner_) tuner_ = std::make_unique<Tuner>(device_, *model_, *passes_, *tuning_, options_.now_ms);
   const auto done = tuner_->step(wait);
   if (!done || !*done) return done;

@@ -32,9 +32,10 @@ struct EngineOptions {
   Backend backend = Backend::gpu;
   std::optional<gpu::Target> target;  // kernel set; none: chosen for the adapter
   model::KvType kv = model::KvType::floats;
-  gpu::Tuning tuning;              // forms of ops that were measured before on this adapter
-  bool autotune = false;           // Backend::gpu: what is missing there is measured at the end of loading
-  std::function<double()> now_ms;  // monotonic clock of the host
+  gpu::Tuning tuning;     // forms of ops that were measured before on this adapter
+  bool autotune = false;  // Backend::gpu: what is missing there is measured at the end of loading
+  std::uint64_t autotune_min_bytes = 0;   // of weights: smaller models wait for dispatches, not for kernels
+  std::function<double()> now_ms;         // monotonic clock of the host
   gpu::LockstepReport* report = nullptr;  // filled by lockstep, outlives the engine
 };
 

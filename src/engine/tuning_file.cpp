@@ -7,6 +7,8 @@
 namespace ztvm::engine {
 namespace {
 
+constexpr std::uint64_t k_min_bytes = 32u << 20;  // of a model's weights
+
 Json header(const TuningKey& key) {
   return {{"adapter", key.adapter},
           {"driver", key.driver},
@@ -40,6 +42,7 @@ void use_tuning(const gpu::Caps& caps, Autotune when, std::string_view kept, Eng
   options.tuning = read_tuning(kept, tuning_key(caps, options.target.value_or(gpu::choose_target(caps))));
   options.autotune =
       options.backend == Backend::gpu && (when == Autotune::on || caps.kind != gpu::AdapterKind::cpu);
+  options.autotune_min_bytes = when == Autotune::on ? 0 : k_min_bytes;
 }
 
 std::string write_tuning(const TuningKey& key, const gpu::Tuning& tuning) {

@@ -25,7 +25,7 @@ TuningKey tuning_key(const gpu::Caps& caps, const gpu::Target& target);
 // When forms are measured that were not before.
 enum class Autotune : std::uint8_t {
   off,            // never, and what is kept is not used
-  unless_on_cpu,  // a CPU has little to choose from, and takes long
+  unless_on_cpu,  // "auto": a CPU has little to choose from and takes long; nor are tiny models measured
   on,
 };
 inline constexpr std::array<std::string_view, 3> k_autotune_names = {"off", "auto", "on"};
