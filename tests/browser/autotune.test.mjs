@@ -1,8 +1,8 @@
 // Autotune in a browser, and the GPU sets through Tint: SwiftShader gets the CPU's set by default, which has nothing to choose.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { openLab } from './lab.mjs';
+import { readFloats, relativeL2 } from './numbers.mjs';
 import { golden, goldens, nDecided, tinyFile } from './paths.mjs';
 
 /** As of GPU sets in src/engine/family_golden_gpu_test.cpp: activations are multiplied as 16-bit integers. */
@@ -16,11 +16,6 @@ before(async () => {
 });
 after(() => opened?.close());
 
-function readFloats(file) {
-  const { buffer, byteOffset, byteLength } = readFileSync(file);
-  return [...new Float32Array(buffer.slice(byteOffset, byteOffset + byteLength))];
-}
-
 async function probe(options) {
   const prompts = golden('llama/golden').prompts.filter(({ name }) => ['p001', 'p016'].includes(name));
   const asked = prompts.map(({ ids }) => ({ ids, nTokens: 4, hidden: false }));
@@ -28,7 +23,7 @@ async function probe(options) {
   for (const [i, { name, last_logits, greedy }] of prompts.entries()) {
     const want = readFloats(`${goldens}llama/golden/${last_logits.file}`);
     const { logits, ids } = results[i];
-    const relative = Math.hypot(...want.map((x, j) => x - logits[j])) / Math.hypot(...want);
+    const relative = relativeL2(logits, want);
     assert.ok(relative < noise, `${name}: logits differ by ${relative} of their norm`);
     const n = Math.min(nDecided(greedy.margins, 0.02), ids.length);
     assert.deepEqual(ids.slice(0, n), greedy.tokens.slice(0, n), name);

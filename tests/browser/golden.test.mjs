@@ -1,9 +1,9 @@
 // The same C++ engine in a browser gives what the reference gives: logits, hidden states after each layer and greedy
 // tokens of a tiny model of every family, and the chats of a real one. Firefox is asked in validate.test.mjs.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { openLab } from './lab.mjs';
+import { readFloats, relativeL2 } from './numbers.mjs';
 import { golden, goldens, models, nDecided, requireModel, smolFile, tinyFile } from './paths.mjs';
 
 // Reference and engine both compute these adapters' f32 forms; what is left is the order of sums.
@@ -33,7 +33,6 @@ function deviation(values) {
 }
 
 const worst = (got, want) => want.reduce((most, x, i) => Math.max(most, Math.abs(x - got[i])), 0);
-const relativeL2 = (got, want) => Math.hypot(...want.map((x, i) => x - got[i])) / Math.hypot(...want);
 const argmax = (values) => values.reduce((best, x, i) => (x > values[best] ? i : best), 0);
 
 function assertLogits(got, want, name) {
@@ -51,11 +50,6 @@ function assertHidden(layers, want, name) {
     const difference = worst(got, expected);
     assert.ok(difference < hiddenNoise * (1 + deviation(expected)), `${name}, layer ${layer}: off by ${difference}`);
   }
-}
-
-function readFloats(file) {
-  const { buffer, byteOffset, byteLength } = readFileSync(file);
-  return [...new Float32Array(buffer.slice(byteOffset, byteOffset + byteLength))];
 }
 
 /** Greedy tokens of each prompt: to their end for one dense family and one with every kind of layer, as time allows. */
