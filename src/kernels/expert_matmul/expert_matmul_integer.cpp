@@ -1,22 +1,14 @@
 // Pairs by group in tiles on a GPU, in whole numbers: the tiles of matmul_gpu_integer.wgsl, whose rows are an expert's pairs.
 #include "kernels/expert_matmul/expert_matmul_forms.hpp"
+#include "kernels/integer_tile.hpp"
 
 namespace ztvm::kernels {
 namespace {
 
-// Names of matmul_gpu_integer.wgsl.
-struct Tile {
-  std::uint32_t rows = 32;
-  std::uint32_t columns = 64;
-  std::uint32_t thread_rows = 8;
-  std::uint32_t thread_columns = 4;
-  std::uint32_t teams = 1;
-  std::uint32_t stage = 2;
-};
 // Rows for most experts' pairs (512 rows choose 8 of 256: 16 on average), so that weights are unpacked once; those that
 // lack are left out four at a time. 64 threads and 10 KiB: every device has them, and many workgroups fit a core. Chosen by
 // counting, not measured.
-constexpr Tile k_tile;
+constexpr IntegerTile k_tile = {.rows = 32, .columns = 64, .thread_rows = 8, .teams = 1, .stage = 2};
 
 }  // namespace
 
@@ -67,15 +59,10 @@ void record_integer_experts(gpu::Recording& recording, std::string_view name, co
                                         {"FIRST_EXPERT", shape.first_expert},
                                         {"N_EXPERTS", shape.n_experts},
                                         {"PAIRS_PER_X", shape.input == ExpertInput::rows ? shape.top_k : 1},
-                                        {"PLANES", shape.planes},
-                                        {"TILE_ROWS", k_tile.rows},
-                                        {"TILE_COLUMNS", k_tile.columns},
-                                        {"THREAD_ROWS", k_tile.thread_rows},
-                                        {"THREAD_COLUMNS", k_tile.thread_columns},
-                                        {"TEAMS", k_tile.teams},
-                                        {"STAGE", k_tile.stage}}) {
+                                        {"PLANES", shape.planes}}) {
     op.program.consts.push_back(gpu::const_u32(constant, value));
   }
+  add_tile_consts(op.program, k_tile);
   op.program.consts.push_back(gpu::const_bool("BY_VECTOR", false));
   recording.ops.push_back(std::move(op));
 }

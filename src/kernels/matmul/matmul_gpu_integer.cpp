@@ -4,22 +4,16 @@
 #include <algorithm>
 
 #include "gpu/tuning.hpp"
+#include "kernels/integer_tile.hpp"
 #include "kernels/matmul/matmul_forms.hpp"
 
 namespace ztvm::kernels {
 namespace {
 
-struct Tile {
-  std::uint32_t rows = 0;
-  std::uint32_t columns = 0;
-  std::uint32_t thread_rows = 0;
-  std::uint32_t teams = 0;
-  std::uint32_t stage = 0;
-};
-constexpr std::uint32_t k_thread_columns = 4;
+using Tile = IntegerTile;
 
 std::uint32_t threads(const Tile& tile) {
-  return tile.rows / tile.thread_rows * (tile.columns / k_thread_columns) * tile.teams;
+  return tile.rows / tile.thread_rows * (tile.columns / Tile::k_thread_columns) * tile.teams;
 }
 
 // Of the shader's workgroup variables.
@@ -63,14 +57,7 @@ gpu::Form tile_form(gpu::Program program, QuantisedOrder order, const Tile& tile
   program.body = "matmul_gpu_integer";
   program.parts.push_back("rows_of_matrix");
   program.consts.push_back(gpu::const_bool("BY_VECTOR", order == QuantisedOrder::by_vector));
-  for (const auto& [constant, value] : {std::pair{"TILE_ROWS", tile.rows},
-                                        {"TILE_COLUMNS", tile.columns},
-                                        {"THREAD_ROWS", tile.thread_rows},
-                                        {"THREAD_COLUMNS", k_thread_columns},
-                                        {"TEAMS", tile.teams},
-                                        {"STAGE", tile.stage}}) {
-    program.consts.push_back(gpu::const_u32(constant, value));
-  }
+  add_tile_consts(program, tile);
   return {.name = fmt::format("{} x {}, {} rows a thread, {} team{}, {} groups", tile.rows, tile.columns,
                               tile.thread_rows, tile.teams, tile.teams == 1 ? "" : "s", tile.stage),
           .program = std::move(program),
