@@ -9,6 +9,8 @@ export interface Caps {
   compiler: 'naga' | 'tint';
   f16: boolean;
   subgroups: boolean;
+  /** Products of 16 x 16 matrices of f16, summed in f32. */
+  subgroup_matrix: boolean;
   subgroup_min: number;
   subgroup_max: number;
   max_buffer_bytes: number;
@@ -19,7 +21,18 @@ export interface Caps {
   max_workgroups: number;
 }
 
-const usedFeatures = ['shader-f16', 'subgroups'] as const;
+/** Behind a flag in Chromium so far, and not among the standard's names. */
+const subgroupMatrix = 'chromium-experimental-subgroup-matrix' as GPUFeatureName;
+const usedFeatures: GPUFeatureName[] = ['shader-f16', 'subgroups', subgroupMatrix];
+
+/** https://github.com/gpuweb/gpuweb/blob/main/proposals/subgroup-matrix.md */
+interface SubgroupMatrixConfig {
+  componentType: string;
+  resultComponentType: string;
+  M: number;
+  N: number;
+  K: number;
+}
 
 const usedLimits = [
   'maxBufferSize',
@@ -48,7 +61,7 @@ export async function openDevice(timestamps = false): Promise<{ device: GPUDevic
   if (!adapter) throw new EngineError('no_adapter', 'This browser has WebGPU but found no graphics adapter for it.');
   const requiredLimits: Record<string, number> = {};
   for (const name of usedLimits) requiredLimits[name] = adapter.limits[name];
-  const wanted: GPUFeatureName[] = timestamps ? [...usedFeatures, 'timestamp-query'] : [...usedFeatures];
+  const wanted: GPUFeatureName[] = timestamps ? [...usedFeatures, 'timestamp-query'] : usedFeatures;
   const requiredFeatures = wanted.filter((name) => adapter.features.has(name));
   const device = await adapter.requestDevice({ requiredFeatures, requiredLimits }).catch((error: unknown) => {
     throw new EngineError('device', `The graphics adapter refused to give a device: ${String(error)}.`);
@@ -68,6 +81,7 @@ function describe(info: GPUAdapterInfo, device: GPUDevice): Caps {
     compiler: /firefox/i.test(navigator.userAgent) ? 'naga' : 'tint',
     f16: device.features.has('shader-f16'),
     subgroups,
+    subgroup_matrix: device.features.has(subgroupMatrix) && hasUsedMatrices(info),
     subgroup_min: subgroups ? info.subgroupMinSize : 0,
     subgroup_max: subgroups ? info.subgroupMaxSize : 0,
     max_buffer_bytes: limits.maxBufferSize,
@@ -77,4 +91,12 @@ function describe(info: GPUAdapterInfo, device: GPUDevice): Caps {
     max_workgroup_invocations: limits.maxComputeInvocationsPerWorkgroup,
     max_workgroups: limits.maxComputeWorkgroupsPerDimension,
   };
+}
+
+function hasUsedMatrices(info: GPUAdapterInfo): boolean {
+  const { subgroupMatrixConfigs: configs = [] } = info as { subgroupMatrixConfigs?: Iterable<SubgroupMatrixConfig> };
+  return [...configs].some(
+    (one) =>
+      one.componentType === 'f16' && one.resultComponentType === 'f32' && one.M === 16 && one.N === 16 && one.K === 16,
+  );
 }

@@ -31,6 +31,8 @@ struct Caps {
   ShaderCompiler compiler = ShaderCompiler::naga;
   bool f16 = false;        // shader-f16
   bool subgroups = false;  // subgroup operations
+  // Matrices of 16 x 16 halves multiplied into floats by a subgroup: chromium_experimental_subgroup_matrix.
+  bool subgroup_matrix = false;
   std::uint32_t subgroup_min = 0;
   std::uint32_t subgroup_max = 0;
   std::uint64_t max_buffer_bytes = 256ull << 20;

@@ -36,6 +36,11 @@ std::string link(const Program& program, const Target& target, ShaderCompiler co
   if (target.f16) text += "enable f16;\n";
   // naga offers subgroup operations without the directive, and refuses it.
   if (target.subgroups && compiler == ShaderCompiler::tint) text += "enable subgroups;\n";
+  if (program.matrices) {
+    // Where a subgroup's matrices begin depends on its number, which is the same for all of its threads.
+    text += "enable chromium_experimental_subgroup_matrix;\n";
+    text += "diagnostic(off, chromium.subgroup_matrix_uniformity);\n";
+  }
   text += fmt::format("alias Elem = {};\n", target.f16 ? "f16" : "f32");
   for (const Const& value : program.consts) text += print(value);
   for (const std::string_view part : program.parts) text += source_of(part);

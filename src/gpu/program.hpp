@@ -36,6 +36,7 @@ struct Program {
   std::string_view body;                // file stem of a .wgsl with one entry point `main`
   std::vector<std::string_view> parts;  // file stems of shared WGSL that the body calls
   std::vector<Const> consts;
+  bool matrices = false;  // it uses subgroup matrices, which Tint alone has
 };
 
 // The complete module. `Elem` is the activation type of the target.

@@ -14,6 +14,7 @@ struct Target {
   bool subgroups = false;  // reductions use subgroup operations; any width works
   bool int8 =
       false;  // prompts are multiplied as 8-bit integers, where it else would be 16 (docs/numerics.md)
+  bool matrices = false;  // prompts are multiplied by subgroup matrices of f16, summed in f32
   bool operator==(const Target&) const = default;
 };
 
@@ -33,6 +34,7 @@ inline constexpr std::array k_all_targets = {
     Target{.cpu = false, .f16 = true, .subgroups = true},
     Target{.cpu = false, .subgroups = true, .int8 = true},
     Target{.cpu = false, .f16 = true, .subgroups = true, .int8 = true},
+    Target{.cpu = false, .f16 = true, .subgroups = true, .matrices = true},
 };
 
 // The set chosen for these capabilities.

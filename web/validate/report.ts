@@ -60,7 +60,7 @@ export function facts({ browser, about, model }: Report): [string, string][] {
     const subgroups = caps.subgroups ? `${caps.subgroup_min} to ${caps.subgroup_max} lanes` : 'no';
     const mib = (nBytes: number) => `${Math.round(nBytes / 2 ** 20)} MiB`;
     list.push(['Adapter', `${caps.adapter} (${caps.kind === 'cpu' ? 'CPU' : 'GPU'})`], ['Driver', caps.driver]);
-    list.push(['Features', `shader-f16 ${caps.f16 ? 'yes' : 'no'}, subgroups ${subgroups}`]);
+    list.push(['Features', `shader-f16 ${caps.f16 ? 'yes' : 'no'}, subgroups ${subgroups}, subgroup matrices ${caps.subgroup_matrix ? 'yes' : 'no'}`]);
     list.push(['Limits', `buffer ${mib(caps.max_buffer_bytes)}, binding ${mib(caps.max_binding_bytes)}`]);
     list.push(['Kernel set', `${kernel_set}. ${why}`]);
   }

@@ -37,6 +37,7 @@ std::string describe_caps(const gpu::Caps& caps) {
   text += fmt::format("Compiler     {}\n", caps.compiler == gpu::ShaderCompiler::naga ? "naga" : "Tint");
   text += fmt::format("Features     shader-f16 {}, subgroups {}", yes(caps.f16), yes(caps.subgroups));
   if (caps.subgroup_max > 0) text += fmt::format(" ({} to {} lanes)", caps.subgroup_min, caps.subgroup_max);
+  if (caps.subgroup_matrix) text += ", subgroup matrices";
   text += fmt::format(
       "\nLimits       buffer {}, binding {}, {} storage buffers a shader, {} bytes of workgroup memory, {} "
       "invocations\n",

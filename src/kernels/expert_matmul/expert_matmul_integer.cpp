@@ -59,7 +59,8 @@ void record_integer_experts(gpu::Recording& recording, std::string_view name, co
                                         {"FIRST_EXPERT", shape.first_expert},
                                         {"N_EXPERTS", shape.n_experts},
                                         {"PAIRS_PER_X", shape.input == ExpertInput::rows ? shape.top_k : 1},
-                                        {"PLANES", shape.planes}}) {
+                                        {"PLANES", shape.planes},
+                                        {"X_SCALES", 7}}) {
     op.program.consts.push_back(gpu::const_u32(constant, value));
   }
   add_tile_consts(op.program, k_tile);

@@ -1,11 +1,10 @@
-// Rows of the integer matmul that are pairs of a row and an expert: workgroup (columns, tile) takes a tile of the pairs of one
+// Rows of a tiled matmul that are pairs of a row and an expert: workgroup (columns, tile) takes a tile of the pairs of one
 // expert. Tiles are numbered so that an expert has as many numbers as it needs or one more, wherever its pairs begin: all
 // together pairs / TILE_ROWS + N_EXPERTS, rounded down, whatever experts were chosen.
 // Consts: FIRST_EXPERT and N_EXPERTS (of the part), PAIRS_PER_X (that share a row of x).
-// Bindings: 5 offsets, 6 order, of group_experts, 7 scales of x.
+// Bindings: 5 offsets, 6 order, of group_experts.
 @group(0) @binding(5) var<storage, read> offsets: array<u32>;
 @group(0) @binding(6) var<storage, read> order: array<u32>;
-@group(0) @binding(7) var<storage, read> x_scales: array<vec2<f32>>;
 
 const ROWS_MAY_LACK = true;  // an expert's last tile is rarely full, and often its only one
 const ROWS_LOOKED_UP = true;

@@ -141,8 +141,11 @@ void matmul(gpu::Recording& recording, std::string_view name, const Matmul& args
   if (args.norm && !(gpu_row && gpu_row_takes_norm(args.weights))) {
     return matmul(recording, name, record_norm_apart(recording, args));
   }
+  const auto matrix_tiles = [&](const MatrixPart& part) {
+    return takes_matrix_tiles(recording, args, part.kind);
+  };
   const auto integer_tiles = [&](const MatrixPart& part) {
-    return takes_integer_tiles(recording, args, part.kind);
+    return !matrix_tiles(part) && takes_integer_tiles(recording, args, part.kind);
   };
   if (std::ranges::any_of(args.weights.parts, integer_tiles)) record_quantised_input(recording, name, args);
   const bool pair = args.epilogue == Epilogue::swiglu;
@@ -160,6 +163,8 @@ void matmul(gpu::Recording& recording, std::string_view name, const Matmul& args
     if (record_cpu_rows4(recording, name, args, part, shape)) continue;
     if (gpu_row) {
       record_gpu_row(recording, name, args, part, shape);
+    } else if (matrix_tiles(part)) {
+      record_matrix_tiles(recording, name, args, part, shape);
     } else if (integer_tiles(part)) {
       record_integer_tiles(recording, name, args, part, shape);
     } else {

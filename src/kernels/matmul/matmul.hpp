@@ -1,5 +1,6 @@
 #pragma once
 // Matrix product with quantised weights: out[r, n] = sum_k x[r, k] * W[n, k], then an epilogue.
+// GPU set with subgroup matrices, many rows: x and weights as f16, products of 16 x 16 matrices.
 // GPU set, one row: x as 16-bit integers with a scale for each 16 elements, products exact in integers, the norm made
 // along. GPU set, more rows: x as integers of 16 or 8 bits with a scale for each 32 elements (quantise_input.hpp) and tiles
 // of rows and columns; weights that are no such integers: f32 tiles, or one or eight n and four rows a workgroup. CPU set: one
@@ -65,6 +66,9 @@ struct MatmulShape {
 // What the 16-bit activations of the one-row GPU form add to a tolerance: half a step of 2^-15 of the largest of 16
 // elements, which is three to six times the others' size, and 4.5 deviations of the sum.
 inline constexpr float k_row_bytes_tolerance = 0x1p-12f;
+
+// What weights rounded to f16 add: 2^-12 of each on average, and 4.5 deviations of the sum.
+inline constexpr float k_matrix_weights_tolerance = 0x1p-10f;
 
 // The oracle, on bindings words, scales, step, x, out; the norm's weight, or the scales of x.
 void matmul_reference(std::span<const gpu::HostView> views, const MatmulShape& shape);

@@ -39,4 +39,9 @@ std::vector<gpu::Form> few_rows_forms(const gpu::Recording& recording, const Mat
 void record_integer_tiles(gpu::Recording& recording, std::string_view name, const Matmul& args,
                           const MatrixPart& part, const MatmulShape& shape);
 
+// Many rows of x in tiles on a GPU, by subgroup matrices.
+bool takes_matrix_tiles(const gpu::Recording& recording, const Matmul& args, QuantKind kind);
+void record_matrix_tiles(gpu::Recording& recording, std::string_view name, const Matmul& args,
+                         const MatrixPart& part, const MatmulShape& shape);
+
 }  // namespace ztvm::kernels

@@ -6,7 +6,7 @@
 // epilogue part).
 @group(0) @binding(2) var<storage, read> step_state: Step;
 @group(0) @binding(3) var<storage, read> x: array<vec4<u32>>;
-@group(0) @binding(5) var<storage, read> x_scales: array<vec2<f32>>;
+@group(0) @binding(X_SCALES) var<storage, read> x_scales: array<vec2<f32>>;
 
 const LANES = 32u;
 const WORKGROUP = TEAMS * LANES;

@@ -95,6 +95,7 @@ void record_integer_tiles(gpu::Recording& recording, std::string_view name, cons
   program.parts.insert(program.parts.end(), {"step", epilogue_part(shape.epilogue)});
   program.consts.push_back(gpu::const_u32("N_OUT", shape.n_out));
   program.consts.push_back(gpu::const_u32("PLANES", shape.planes));
+  program.consts.push_back(gpu::const_u32("X_SCALES", 5));
   std::vector<gpu::Form> forms = few_rows_forms(recording, shape, program);
   for (const Tile& tile : tiles(recording, shape.n_out * n_mats)) {
     forms.push_back(tile_form(program, shape.order, tile, div_up(shape.n_out, tile.columns / n_mats)));

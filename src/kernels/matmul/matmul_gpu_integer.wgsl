@@ -3,10 +3,11 @@
 // team has THREAD_ROWS by THREAD_COLUMNS sums. dot4I8Packed multiplies the bytes of x, in planes, with levels exactly.
 // Consts: N_GROUPS (of a weight row), N_OUT (columns made), N_MATS, PAIR_OFFSET, PLANES, BY_VECTOR (the order of
 // x), and the names above.
-// Bindings: 0 words, 1 scales (a levels part), 2 step, 3 bytes of x (quantise_input.hpp), 4 out (an epilogue part), 5 and
-// more (a part that says which rows: rows_of_matrix or rows_of_experts).
+// Bindings: 0 words, 1 scales (a levels part), 2 step, 3 bytes of x (quantise_input.hpp), 4 out (an epilogue part), X_SCALES
+// its scales, the others of a part that says which rows: rows_of_matrix or rows_of_experts.
 @group(0) @binding(2) var<storage, read> step_state: Step;
 @group(0) @binding(3) var<storage, read> x: array<vec4<u32>>;
+@group(0) @binding(X_SCALES) var<storage, read> x_scales: array<vec2<f32>>;
 
 const COLUMNS = TILE_COLUMNS / N_MATS;
 const TEAM_X = TILE_COLUMNS / THREAD_COLUMNS;
@@ -15,8 +16,8 @@ const TEAM = TEAM_X * TEAM_Y;
 const WORKGROUP = TEAM * TEAMS;
 const VECTORS = 2u * PLANES;  // of a group of x: bytes of its halves, the high plane first
 const X_LOADS = STAGE * VECTORS * TILE_ROWS / WORKGROUP;
-const X_SCALES = STAGE * TILE_ROWS;
-const X_SCALE_LOADS = (X_SCALES + WORKGROUP - 1u) / WORKGROUP;
+const X_SCALE_SLOTS = STAGE * TILE_ROWS;
+const X_SCALE_LOADS = (X_SCALE_SLOTS + WORKGROUP - 1u) / WORKGROUP;
 const W_LOADS = STAGE * TILE_COLUMNS / WORKGROUP;
 const_assert STAGE % TEAMS == 0u;
 const_assert THREAD_COLUMNS == 4u;
@@ -35,7 +36,7 @@ struct TileRows {
 const X_STRIDE = TILE_ROWS + 1u;
 const W_STRIDE = TILE_COLUMNS + 1u;
 var<workgroup> x_tile: array<vec4<u32>, STAGE * VECTORS * X_STRIDE>;  // [group, vector][row]
-var<workgroup> x_scale_tile: array<vec2<f32>, X_SCALES>;              // [group][row]
+var<workgroup> x_scale_tile: array<vec2<f32>, X_SCALE_SLOTS>;              // [group][row]
 var<workgroup> w_tile: array<vec4<u32>, STAGE * 2u * W_STRIDE>;       // [group, half][column]
 var<workgroup> w_scale_tile: array<vec2<f32>, STAGE * TILE_COLUMNS>;  // [group][column]
 
@@ -119,7 +120,7 @@ fn store_stage(stage: Stage, thread: u32) {
   }
   for (var i = 0u; i < X_SCALE_LOADS; i++) {
     let at = i * WORKGROUP + thread;
-    if (at < X_SCALES) {
+    if (at < X_SCALE_SLOTS) {
       x_scale_tile[at % STAGE * TILE_ROWS + at / STAGE] = stage.row_scales[i];
     }
   }

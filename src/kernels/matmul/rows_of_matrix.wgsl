@@ -1,6 +1,4 @@
-// Rows of the integer matmul that are those of x, in order: workgroup (columns, rows). Binding: 5 scales of x.
-@group(0) @binding(5) var<storage, read> x_scales: array<vec2<f32>>;
-
+// Rows of a tiled matmul that are those of x, in order: workgroup (columns, rows).
 const ROWS_MAY_LACK = false;  // few tiles are not full
 const ROWS_LOOKED_UP = false;
 

@@ -1,0 +1,81 @@
+// Many rows of x in tiles on a GPU, by subgroup matrices: matmul_gpu_matrices.wgsl.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "gpu/tuning.hpp"
+#include "kernels/matmul/matmul_forms.hpp"
+
+namespace ztvm::kernels {
+namespace {
+
+// Names of the shader.
+struct MatrixTile {
+  std::uint32_t rows = 0;
+  std::uint32_t columns = 0;
+  std::uint32_t stage = 0;  // groups in workgroup memory
+};
+
+// The fastest on an H200 first (docs/performance.md).
+constexpr std::array k_matrix_tiles = {
+    MatrixTile{.rows = 128, .columns = 128, .stage = 2}, MatrixTile{.rows = 64, .columns = 128, .stage = 2},
+    MatrixTile{.rows = 64, .columns = 128, .stage = 1}, MatrixTile{.rows = 64, .columns = 64, .stage = 1}};
+
+std::uint32_t n_subgroups(const MatrixTile& tile) { return tile.rows / 64 * (tile.columns / 32); }
+
+std::uint32_t workgroup_bytes(const MatrixTile& tile) {
+  return 2 * (tile.rows + tile.columns) * (32 * tile.stage + 8) + n_subgroups(tile) * 16 * 16 * 4;
+}
+
+bool fits(const MatrixTile& tile, const gpu::Limits& limits) {
+  return 32 * n_subgroups(tile) <= limits.workgroup_threads &&
+         workgroup_bytes(tile) <= limits.workgroup_bytes;
+}
+
+gpu::Form matrix_form(gpu::Program program, const MatrixTile& tile, std::uint32_t n_column_tiles) {
+  program.body = "matmul_gpu_matrices";
+  program.matrices = true;
+  for (const auto& [constant, value] :
+       {std::pair{"TILE_ROWS", tile.rows}, {"TILE_COLUMNS", tile.columns}, {"STAGE", tile.stage}}) {
+    program.consts.push_back(gpu::const_u32(constant, value));
+  }
+  return {.name = fmt::format("{} x {} by matrices, {} group{}", tile.rows, tile.columns, tile.stage,
+                              tile.stage == 1 ? "" : "s"),
+          .program = std::move(program),
+          .grid = {.x = n_column_tiles, .rows_axis = gpu::Grid::Axis::y, .rows_per_workgroup = tile.rows}};
+}
+
+}  // namespace
+
+bool takes_matrix_tiles(const gpu::Recording& recording, const Matmul& args, QuantKind kind) {
+  return recording.target.matrices && recording.max_rows > k_few_rows && args.rows == Rows::all &&
+         args.x.dtype == gpu::Dtype::f16 && !levels_parts(kind).empty() &&
+         fits(k_matrix_tiles.back(), recording.limits);
+}
+
+void record_matrix_tiles(gpu::Recording& recording, std::string_view name, const Matmul& args,
+                         const MatrixPart& part, const MatmulShape& shape) {
+  const std::uint32_t n_mats = shape.epilogue == Epilogue::swiglu ? 2 : 1;
+  gpu::Program program = {.body = {}, .parts = levels_parts(shape.kind), .consts = matmul_consts(shape)};
+  program.parts.insert(program.parts.end(),
+                       {"matrix_stage", "step", "rows_of_matrix", epilogue_part(shape.epilogue)});
+  program.consts.push_back(gpu::const_u32("N_OUT", shape.n_out));
+  program.consts.push_back(
+      gpu::const_bool("SCALES_ARE_F16", shape.kind == QuantKind::q4 || shape.kind == QuantKind::q3));
+  std::vector<gpu::Form> forms;
+  for (const MatrixTile& tile : k_matrix_tiles) {
+    if (!fits(tile, recording.limits)) continue;
+    forms.push_back(matrix_form(program, tile, div_up(shape.n_out, tile.columns / n_mats)));
+  }
+  gpu::Op op = {
+      .name = std::string(name),
+      .program = {},
+      .bindings = matmul_bindings(args, part),
+      .grid = {},
+      .oracle = [shape](std::span<const gpu::HostView> views) { matmul_reference(views, shape); },
+      .tolerance = gpu::sum_tolerance(shape.dim, args.out.dtype) + k_matrix_weights_tolerance,
+  };
+  record_tuned(recording, std::move(op), describe(shape, recording.max_rows), std::move(forms));
+}
+
+}  // namespace ztvm::kernels
