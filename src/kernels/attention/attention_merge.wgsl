@@ -21,12 +21,20 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   let group = thread / QUADS;
   if (group < GROUPS) {
     var highest = LOWEST;
-    for (var s = group; s < n_active; s += GROUPS) {
+    for (var n = 0u; n < (N_SPLITS + GROUPS - 1u) / GROUPS; n++) {
+      let s = n * GROUPS + group;
+      if (s >= n_active) {
+        break;
+      }
       highest = max(highest, partials[first + s * (QUADS + 1u) + QUADS].x);
     }
     var sum = vec4<f32>();
     var weight = 0.0;
-    for (var s = group; s < n_active; s += GROUPS) {
+    for (var n = 0u; n < (N_SPLITS + GROUPS - 1u) / GROUPS; n++) {
+      let s = n * GROUPS + group;
+      if (s >= n_active) {
+        break;
+      }
       let at = first + s * (QUADS + 1u);
       let stats = partials[at + QUADS];
       let factor = exp(stats.x - highest);

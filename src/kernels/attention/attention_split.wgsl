@@ -88,7 +88,11 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   let key = thread / PARTS;
   let at = first_quads[key];
   var scores = array<f32, HEADS>();
-  for (var i = thread % PARTS; i < QUADS; i += PARTS) {
+  for (var n = 0u; n < (QUADS + PARTS - 1u) / PARTS; n++) {
+    let i = n * PARTS + thread % PARTS;
+    if (i >= QUADS) {
+      break;
+    }
     var k = kv_value(keys[at + kv_quad_at(i)], keys[at + kv_scale_at(i)]);
     if (key >= newest) {
       k = quads[HEADS * QUADS + i];

@@ -14,6 +14,7 @@ const TEAM_X = TILE_COLUMNS / THREAD_COLUMNS;
 const TEAM_Y = TILE_ROWS / THREAD_ROWS;
 const TEAM = TEAM_X * TEAM_Y;
 const WORKGROUP = TEAM * TEAMS;
+const ROUNDS = (N_GROUPS + STAGE - 1u) / STAGE;
 const VECTORS = 2u * PLANES;  // of a group of x: bytes of its halves, the high plane first
 const X_LOADS = STAGE * VECTORS * TILE_ROWS / WORKGROUP;
 const X_SCALE_SLOTS = STAGE * TILE_ROWS;
@@ -147,11 +148,11 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   var sums = array<array<f32, THREAD_COLUMNS>, THREAD_ROWS>();
   let sources = find_sources(rows, thread);
   var stage = load_stage(0u, rows, sources, first_column, thread);
-  for (var first = 0u; first < N_GROUPS; first += STAGE) {
+  for (var round = 0u; round < ROUNDS; round++) {
     store_stage(stage, thread);
-    stage = load_stage(first + STAGE, rows, sources, first_column, thread);  // under way while this one is multiplied
-    for (var share = 0u; share < STAGE; share += TEAMS) {
-      let group = share + team;
+    stage = load_stage((round + 1u) * STAGE, rows, sources, first_column, thread);  // under way while this one is multiplied
+    for (var share = 0u; share < STAGE / TEAMS; share++) {
+      let group = share * TEAMS + team;
       var a = array<vec4<u32>, THREAD_COLUMNS>();
       var b = array<vec4<u32>, THREAD_COLUMNS>();
       var scale = array<vec2<f32>, THREAD_COLUMNS>();

@@ -24,7 +24,7 @@ constexpr std::array k_matrix_tiles = {
 std::uint32_t n_subgroups(const MatrixTile& tile) { return tile.rows / 64 * (tile.columns / 32); }
 
 std::uint32_t workgroup_bytes(const MatrixTile& tile) {
-  return 2 * (tile.rows + tile.columns) * (32 * tile.stage + 8) + n_subgroups(tile) * 16 * 16 * 4;
+  return 16 * (tile.rows + tile.columns) * (4 * tile.stage + 1) + n_subgroups(tile) * 16 * 16 * 4;
 }
 
 bool fits(const MatrixTile& tile, const gpu::Limits& limits) {

@@ -1,34 +1,37 @@
 // out = x * W^T by subgroup matrices: a workgroup makes a tile of TILE_ROWS rows of x by TILE_COLUMNS weight rows, each of its
 // subgroups four by two matrices of sums in f32. Named, because drivers keep arrays of matrices in memory.
 // Parts: matrix_stage, one that says which rows, an epilogue part (binding 4 out).
-const SUBGROUPS_X = TILE_COLUMNS / (2u * SIDE);
-const SUBGROUPS_Y = TILE_ROWS / (4u * SIDE);
+const BAND_ROWS = 4u * SIDE;
+const BAND_COLUMNS = 2u * SIDE;
+const SUBGROUPS_X = TILE_COLUMNS / BAND_COLUMNS;
+const SUBGROUPS_Y = TILE_ROWS / BAND_ROWS;
 const WORKGROUP = LANES * SUBGROUPS_X * SUBGROUPS_Y;
+const ROUNDS = (N_GROUPS + STAGE - 1u) / STAGE;
 
-var<workgroup> results: array<f32, SUBGROUPS_X * SUBGROUPS_Y * SIDE * SIDE>;
+var<workgroup> results: array<array<f32, SIDE * SIDE>, SUBGROUPS_X * SUBGROUPS_Y>;
 
 // Finishes a subgroup's matrix of sums, `a`, with one of a pair of matrices that of the same columns in the other, `b`.
 fn finish_matrix(a: Sums, b: Sums, rows: TileRows, place: u32, column: u32, thread: u32) {
-  let own = thread / LANES * SIDE * SIDE;
+  let own = thread / LANES;
   let lane = thread % LANES;
   var first = array<f32, SIDE * SIDE / LANES>();
   if (N_MATS == 2u) {
     workgroupBarrier();  // the matrix before is used up
-    subgroupMatrixStore(&results, own, a, false, SIDE);
+    subgroupMatrixStore<row_major>(&results[own], 0u, a, SIDE);
     workgroupBarrier();  // this one is complete
     for (var i = 0u; i < SIDE * SIDE / LANES; i++) {
-      first[i] = results[own + i * LANES + lane];
+      first[i] = results[own][i * LANES + lane];
     }
   }
   workgroupBarrier();
-  subgroupMatrixStore(&results, own, b, false, SIDE);
+  subgroupMatrixStore<row_major>(&results[own], 0u, b, SIDE);
   workgroupBarrier();
   for (var i = 0u; i < SIDE * SIDE / LANES; i++) {
     let at = i * LANES + lane;
     let own_place = place + at / SIDE;
     let own_column = column + at % SIDE;
     if (own_place < rows.last && own_column < N_OUT) {
-      let last = results[own + at];
+      let last = results[own][at];
       finish(out_row(own_place), own_column, select(last, first[i], N_MATS == 2u), last);
     }
   }
@@ -52,8 +55,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   }
   let first_column = workgroup.x * COLUMNS;
   let subgroup = thread / LANES;
-  let own_row = subgroup / SUBGROUPS_X * 4u * SIDE;
-  let own_column = subgroup % SUBGROUPS_X * 2u * SIDE;
+  let band_y = subgroup / SUBGROUPS_X;
+  let band_x = subgroup % SUBGROUPS_X;
   var sums0a: Sums;
   var sums1a: Sums;
   var sums2a: Sums;
@@ -63,28 +66,29 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   var sums2b: Sums;
   var sums3b: Sums;
   var stage = load_stage(0u, rows, first_column, thread);
-  for (var first = 0u; first < N_GROUPS; first += STAGE) {
+  for (var round = 0u; round < ROUNDS; round++) {
     store_stage(stage, thread);
-    stage = load_stage(first + STAGE, rows, first_column, thread);  // under way while this one is multiplied
-    for (var k = 0u; k < STAGE_K; k += SIDE) {
-      let x0 = subgroupMatrixLoad<Left>(&x_tile, own_row * STRIDE + k, false, STRIDE);
-      let x1 = subgroupMatrixLoad<Left>(&x_tile, (own_row + SIDE) * STRIDE + k, false, STRIDE);
-      let x2 = subgroupMatrixLoad<Left>(&x_tile, (own_row + 2u * SIDE) * STRIDE + k, false, STRIDE);
-      let x3 = subgroupMatrixLoad<Left>(&x_tile, (own_row + 3u * SIDE) * STRIDE + k, false, STRIDE);
-      let a = subgroupMatrixLoad<Right>(&w_tile, own_column * STRIDE + k, true, STRIDE);
+    stage = load_stage((round + 1u) * STAGE, rows, first_column, thread);  // under way while this one is multiplied
+    for (var i = 0u; i < STAGE_VECTORS / SIDE_VECTORS; i++) {
+      let k = i * SIDE_VECTORS;
+      let x0 = subgroupMatrixLoad<Left, row_major>(&x_tile[band_y], k, STRIDE);
+      let x1 = subgroupMatrixLoad<Left, row_major>(&x_tile[band_y], SIDE * STRIDE + k, STRIDE);
+      let x2 = subgroupMatrixLoad<Left, row_major>(&x_tile[band_y], 2u * SIDE * STRIDE + k, STRIDE);
+      let x3 = subgroupMatrixLoad<Left, row_major>(&x_tile[band_y], 3u * SIDE * STRIDE + k, STRIDE);
+      let a = subgroupMatrixLoad<Right, col_major>(&w_tile[band_x], k, STRIDE);
       sums0a = subgroupMatrixMultiplyAccumulate(x0, a, sums0a);
       sums1a = subgroupMatrixMultiplyAccumulate(x1, a, sums1a);
       sums2a = subgroupMatrixMultiplyAccumulate(x2, a, sums2a);
       sums3a = subgroupMatrixMultiplyAccumulate(x3, a, sums3a);
-      let b = subgroupMatrixLoad<Right>(&w_tile, (own_column + SIDE) * STRIDE + k, true, STRIDE);
+      let b = subgroupMatrixLoad<Right, col_major>(&w_tile[band_x], SIDE * STRIDE + k, STRIDE);
       sums0b = subgroupMatrixMultiplyAccumulate(x0, b, sums0b);
       sums1b = subgroupMatrixMultiplyAccumulate(x1, b, sums1b);
       sums2b = subgroupMatrixMultiplyAccumulate(x2, b, sums2b);
       sums3b = subgroupMatrixMultiplyAccumulate(x3, b, sums3b);
     }
   }
-  let place = rows.first + own_row;
-  let column = first_column + own_column / N_MATS;
+  let place = rows.first + band_y * BAND_ROWS;
+  let column = first_column + band_x * BAND_COLUMNS / N_MATS;
   finish_pair(sums0a, sums0b, rows, place, column, thread);
   finish_pair(sums1a, sums1b, rows, place + SIDE, column, thread);
   finish_pair(sums2a, sums2b, rows, place + 2u * SIDE, column, thread);

@@ -109,7 +109,8 @@ fn sum_chunk(first_round: u32, first_a: u32, first_b: u32, thread: u32) -> Chunk
   }
   let squares = make_chunk(first_round * LANES, thread);
   var sums = vec2<f32>();
-  for (var round = 0u; round < CHUNK_ROUNDS; round += BATCH) {
+  for (var batch = 0u; batch < (CHUNK_ROUNDS + BATCH - 1u) / BATCH; batch++) {
+    let round = batch * BATCH;
     for (var i = 0u; i < BATCH; i++) {
       let slot = (round + i) * LANES + lane;
       let scale_a = x_scales[slot];
@@ -139,9 +140,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) n_
   var chunk = sum_chunk(0u, row_a * N_GROUPS, row_b * N_GROUPS, thread);
   var sums = chunk.rows;
   var squares = chunk.squares;
-  for (var round = CHUNK_ROUNDS; round < ROUNDS; round += CHUNK_ROUNDS) {
+  for (var next = 1u; next < (ROUNDS + CHUNK_ROUNDS - 1u) / CHUNK_ROUNDS; next++) {
     workgroupBarrier();  // all have used the chunk before
-    chunk = sum_chunk(round, row_a * N_GROUPS, row_b * N_GROUPS, thread);
+    chunk = sum_chunk(next * CHUNK_ROUNDS, row_a * N_GROUPS, row_b * N_GROUPS, thread);
     sums += chunk.rows;
     squares += chunk.squares;
   }

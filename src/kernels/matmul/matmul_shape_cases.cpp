@@ -46,6 +46,44 @@ void add_forms(std::vector<KernelCase>& cases) {
   }
 }
 
+// Many rows in tiles, each in every form: row and column tails, stages that are not full, weights with scales of both kinds.
+void add_tiles(std::vector<KernelCase>& cases) {
+  const auto add = [&](MatmulCase c, bool quick) {
+    cases.push_back(make_case(c, "tiles", quick));
+    cases.back().all_forms = true;
+  };
+  add({.n_weight_rows = 150, .dim = 96, .n_rows = 129, .max_rows = 130}, true);
+  add({.epilogue = Epilogue::swiglu, .n_weight_rows = 270, .dim = 160, .n_rows = 65, .max_rows = 96}, true);
+  add({.kind = QuantKind::q8,
+       .epilogue = Epilogue::add_residual,
+       .n_weight_rows = 33,
+       .dim = 288,
+       .n_rows = 33,
+       .max_rows = 64},
+      false);
+  add({.kind = QuantKind::q3,
+       .epilogue = Epilogue::swiglu,
+       .n_weight_rows = 68,
+       .dim = 64,
+       .n_rows = 40,
+       .max_rows = 40},
+      false);
+  for (const QuantKind kind : {QuantKind::q4_k, QuantKind::q5_k}) {
+    add({.kind = kind, .n_weight_rows = 70, .dim = 512, .n_rows = 37, .max_rows = 64},
+        kind == QuantKind::q4_k);
+  }
+  for (const Fill fill : {Fill::outliers, Fill::denormals, Fill::zeros, Fill::integers}) {
+    add({.epilogue = Epilogue::store_f32,
+         .n_weight_rows = 96,
+         .dim = 352,
+         .n_rows = 50,
+         .max_rows = 50,
+         .weights = fill == Fill::denormals ? Fill::normal : fill,
+         .x = fill},
+        false);
+  }
+}
+
 // The matrices of the models: qkv, output, gate and up, down, head.
 void add_true_shapes(std::vector<KernelCase>& cases) {
   const auto add = [&](MatmulCase c, std::string_view what, bool quick) {
@@ -96,6 +134,7 @@ void add_true_shapes(std::vector<KernelCase>& cases) {
 void add_shape_cases(std::vector<KernelCase>& cases) {
   add_row_lengths(cases);
   add_forms(cases);
+  add_tiles(cases);
   add_true_shapes(cases);
 }
 

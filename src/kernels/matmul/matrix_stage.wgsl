@@ -1,27 +1,29 @@
 // Stages of the matmuls by subgroup matrices: STAGE groups of a tile's rows of x and of its weight rows, as f16 in workgroup
 // memory.
 // Consts: N_GROUPS (of a weight row), N_OUT (columns made), N_MATS, PAIR_OFFSET, TILE_ROWS, TILE_COLUMNS, STAGE,
-// SCALES_ARE_F16; of the body: WORKGROUP. Bindings: 0 words, 1 scales (a levels part), 2 step, 3 x.
+// SCALES_ARE_F16; of the body: WORKGROUP, BAND_ROWS and BAND_COLUMNS, the bands of both that subgroups multiply. In an array
+// for each band, matrices begin at places that are known: Tint checks where a load ends, which else costs half the speed.
+// Bindings: 0 words, 1 scales (a levels part), 2 step, 3 x.
 @group(0) @binding(2) var<storage, read> step_state: Step;
 @group(0) @binding(3) var<storage, read> x: array<vec4<u32>>;  // eight f16 each
 
 const SIDE = 16u;   // of a matrix
 const LANES = 32u;  // of a subgroup
 const COLUMNS = TILE_COLUMNS / N_MATS;
-const STAGE_K = 32u * STAGE;
-const STRIDE = STAGE_K + 8u;  // so that the rows of a matrix meet different banks
-const X_VECTORS = STAGE_K / 8u;
-const X_LOADS = TILE_ROWS * X_VECTORS / WORKGROUP;
+const STAGE_VECTORS = 4u * STAGE;   // of a row: eight f16 each
+const SIDE_VECTORS = SIDE / 8u;
+const STRIDE = STAGE_VECTORS + 1u;  // odd, so that the rows of a matrix meet different banks
+const X_LOADS = TILE_ROWS * STAGE_VECTORS / WORKGROUP;
 const W_LOADS = TILE_COLUMNS * STAGE / WORKGROUP;
-const_assert X_LOADS * WORKGROUP == TILE_ROWS * X_VECTORS;
+const_assert X_LOADS * WORKGROUP == TILE_ROWS * STAGE_VECTORS;
 const_assert W_LOADS * WORKGROUP == TILE_COLUMNS * STAGE;
 
 alias Left = subgroup_matrix_left<f16, 16, 16>;
 alias Right = subgroup_matrix_right<f16, 16, 16>;
 alias Sums = subgroup_matrix_result<f32, 16, 16>;
 
-var<workgroup> x_tile: array<f16, TILE_ROWS * STRIDE>;     // [row][k]
-var<workgroup> w_tile: array<f16, TILE_COLUMNS * STRIDE>;  // [column][k]
+var<workgroup> x_tile: array<array<vec4<u32>, BAND_ROWS * STRIDE>, TILE_ROWS / BAND_ROWS>;              // [row][k]
+var<workgroup> w_tile: array<array<vec4<u32>, BAND_COLUMNS * STRIDE>, TILE_COLUMNS / BAND_COLUMNS>;  // [column][k]
 
 // A tile's rows: places [first, last) of a list, at most TILE_ROWS, for which x_row(place) and out_row(place) are rows of x
 // and out; and the first row of the matrix that multiplies them.
@@ -48,8 +50,8 @@ fn load_stage(first: u32, rows: TileRows, first_column: u32, thread: u32) -> Sta
   var stage = Stage();
   for (var i = 0u; i < X_LOADS; i++) {
     let at = i * WORKGROUP + thread;
-    let row = x_row(min(rows.first + at / X_VECTORS, rows.last - 1u));
-    stage.vectors[i] = x[row * (4u * N_GROUPS) + min(4u * first + at % X_VECTORS, 4u * N_GROUPS - 1u)];
+    let row = x_row(min(rows.first + at / STAGE_VECTORS, rows.last - 1u));
+    stage.vectors[i] = x[row * (4u * N_GROUPS) + min(4u * first + at % STAGE_VECTORS, 4u * N_GROUPS - 1u)];
   }
   for (var i = 0u; i < W_LOADS; i++) {
     let at = i * WORKGROUP + thread;
@@ -61,28 +63,18 @@ fn load_stage(first: u32, rows: TileRows, first_column: u32, thread: u32) -> Sta
   return stage;
 }
 
-// Four weights, of levels as signed bytes. The last bits of 0x6400, which is 1024 in f16, are whole numbers: a level with its
-// sign flipped is 1024 + 128 more. A scale that is no f16 itself would cost a group more than rounding each weight.
-fn weights_of(levels: u32, scale: vec2<f32>) -> vec4<f16> {
+// Four weights as f16, of levels as signed bytes. The last bits of 0x6400, which is 1024 in f16, are whole numbers: a level
+// with its sign flipped is 1024 + 128 more. A scale that is no f16 itself would cost a group more than rounding each weight.
+fn weights_of(levels: u32, scale: vec2<f32>) -> vec2<u32> {
   if (!SCALES_ARE_F16) {
-    return vec4<f16>(vec4<f32>(unpack4xI8(levels)) * scale.x + scale.y);
+    return bitcast<vec2<u32>>(vec4<f16>(vec4<f32>(unpack4xI8(levels)) * scale.x + scale.y));
   }
   let word = levels ^ 0x80808080u;
   let even = bitcast<vec2<f16>>((word & 0x00FF00FFu) | 0x64006400u) - 1152.0h;
   let odd = bitcast<vec2<f16>>(((word >> 8u) & 0x00FF00FFu) | 0x64006400u) - 1152.0h;
   let a = fma(even, vec2<f16>(f16(scale.x)), vec2<f16>(f16(scale.y)));
   let b = fma(odd, vec2<f16>(f16(scale.x)), vec2<f16>(f16(scale.y)));
-  return vec4<f16>(a.x, b.x, a.y, b.y);
-}
-
-fn store_weights(at: u32, levels: vec4<u32>, scale: vec2<f32>) {
-  for (var i = 0u; i < 4u; i++) {
-    let quad = weights_of(levels[i], scale);
-    w_tile[at + 4u * i] = quad.x;
-    w_tile[at + 4u * i + 1u] = quad.y;
-    w_tile[at + 4u * i + 2u] = quad.z;
-    w_tile[at + 4u * i + 3u] = quad.w;
-  }
+  return bitcast<vec2<u32>>(vec4<f16>(a.x, b.x, a.y, b.y));
 }
 
 // Puts a stage into workgroup memory.
@@ -90,18 +82,19 @@ fn store_stage(stage: Stage, thread: u32) {
   workgroupBarrier();  // the stage before is used up
   for (var i = 0u; i < X_LOADS; i++) {
     let at = i * WORKGROUP + thread;
-    let to = at / X_VECTORS * STRIDE + at % X_VECTORS * 8u;
-    for (var j = 0u; j < 4u; j++) {
-      let pair = bitcast<vec2<f16>>(stage.vectors[i][j]);
-      x_tile[to + 2u * j] = pair.x;
-      x_tile[to + 2u * j + 1u] = pair.y;
-    }
+    let row = at / STAGE_VECTORS;
+    x_tile[row / BAND_ROWS][row % BAND_ROWS * STRIDE + at % STAGE_VECTORS] = stage.vectors[i];
   }
   for (var i = 0u; i < W_LOADS; i++) {
     let at = i * WORKGROUP + thread;
-    let to = at / STAGE * STRIDE + at % STAGE * 32u;
-    store_weights(to, stage.levels[i].a, stage.levels[i].scale);
-    store_weights(to + 16u, stage.levels[i].b, stage.levels[i].scale);
+    let column = at / STAGE;
+    let band = column / BAND_COLUMNS;
+    let to = column % BAND_COLUMNS * STRIDE + at % STAGE * 4u;
+    let levels = stage.levels[i];
+    w_tile[band][to] = vec4<u32>(weights_of(levels.a.x, levels.scale), weights_of(levels.a.y, levels.scale));
+    w_tile[band][to + 1u] = vec4<u32>(weights_of(levels.a.z, levels.scale), weights_of(levels.a.w, levels.scale));
+    w_tile[band][to + 2u] = vec4<u32>(weights_of(levels.b.x, levels.scale), weights_of(levels.b.y, levels.scale));
+    w_tile[band][to + 3u] = vec4<u32>(weights_of(levels.b.z, levels.scale), weights_of(levels.b.w, levels.scale));
   }
   workgroupBarrier();  // the stage is complete
 }
