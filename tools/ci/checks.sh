@@ -70,11 +70,11 @@ run_shards() {
   return "$status"
 }
 
-# run_node_tests NAME SECONDS FILE...: two files at a time, because SwiftShader compiles shaders on one core.
+# run_node_tests NAME SECONDS N FILE...: N files at a time.
 run_node_tests() {
-  local report=$result_dir/${1//[^a-zA-Z0-9]/_}.tap name=$1 seconds=$2
-  shift 2
-  run_counted "$name" "$report" timeout "$seconds" node --test --test-concurrency=2 \
+  local report=$result_dir/${1//[^a-zA-Z0-9]/_}.tap name=$1 seconds=$2 n_at_once=$3
+  shift 3
+  run_counted "$name" "$report" timeout "$seconds" node --test "--test-concurrency=$n_at_once" \
     --test-reporter=spec --test-reporter-destination=stdout \
     --test-reporter=tap "--test-reporter-destination=$report" "$@"
 }
