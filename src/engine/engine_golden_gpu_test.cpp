@@ -1,7 +1,9 @@
 // Whole models against the goldens of transformers: greedy ids, logits, hidden states; on the oracles and on the GPU.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <set>
 
 #include "support/golden_model.hpp"
 
@@ -39,7 +41,13 @@ std::vector<Prompt> tiny_prompts() {
 
 void expect_tiny_model_is_golden(const OpenOptions& options, double logits_tolerance, double margin) {
   const auto model = tests::open_model(tests::k_tiny_llama, options);
+  // On the sets for GPUs, which a CPU runs slowly: a single token, a page, and more than a prefill chunk.
+  const std::set<std::string> few = {"p001", "p016", "p131"};
+  const bool takes_all = options.target->cpu || std::getenv("ZTVM_ALL_CASES") != nullptr;
+  std::size_t n_prompts = 0;
   for (const Prompt& prompt : tiny_prompts()) {
+    if (!takes_all && !few.contains(prompt.name)) continue;
+    ++n_prompts;
     SCOPED_TRACE(prompt.name);
     const auto want = tests::read_floats(prompt.logits_file);
     const auto logits = model.engine->compute_logits(prompt.ids, {});
@@ -49,6 +57,7 @@ void expect_tiny_model_is_golden(const OpenOptions& options, double logits_toler
         tests::generate(*model.engine, prompt.ids, {.sampler = {}, .max_tokens = 32, .ignore_eos = true});
     tests::expect_greedy(got.ids, prompt.tokens, prompt.margins, margin);
   }
+  EXPECT_GE(n_prompts, few.size());
 }
 
 // Every kernel set that the test adapter can run.
@@ -94,10 +103,12 @@ void expect_smollm2_is_golden(Backend backend, std::size_t n_prompts, std::uint3
   }
 }
 
-TEST(EngineGolden, SmolLM2OnTheOracles) { expect_smollm2_is_golden(Backend::reference, 1, 8); }
-// Every token of the five prompts with ZTVM_ALL_CASES=1; else enough of each to pass a page and a stop.
+TEST(EngineGolden, SmolLM2OnTheOracles) { expect_smollm2_is_golden(Backend::reference, 1, 4); }
+// Every token of the five prompts with ZTVM_ALL_CASES=1; else enough of each to pass a page and a stop, without the long one,
+// whose prefill takes longest and is compared below.
 TEST(EngineGoldenGpuSmolLM2, AllPrompts) {
-  expect_smollm2_is_golden(Backend::gpu, 5, std::getenv("ZTVM_ALL_CASES") == nullptr ? 16 : 48);
+  const bool takes_all = std::getenv("ZTVM_ALL_CASES") != nullptr;
+  expect_smollm2_is_golden(Backend::gpu, takes_all ? 5 : 4, takes_all ? 48 : 16);
 }
 
 TEST(EngineGoldenGpuSmolLM2, LogitsOfTheLongPrompt) {
@@ -109,6 +120,7 @@ TEST(EngineGoldenGpuSmolLM2, LogitsOfTheLongPrompt) {
   const auto logits = model.engine->compute_logits(prompt["ids"].get<Ids>(), {});
   ASSERT_TRUE(logits) << logits.error().text;
   EXPECT_LT(tests::largest_difference(*logits, want), k_f32_logits * tests::deviation(want));
+  EXPECT_EQ(std::ranges::max_element(*logits) - logits->begin(), prompt["tokens"][0].get<std::ptrdiff_t>());
 }
 
 }  // namespace

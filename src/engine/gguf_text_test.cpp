@@ -7,7 +7,6 @@
 #include "gguf_builder.hpp"
 #include "load/gguf.hpp"
 #include "support/tokenizer_data.hpp"
-#include "text/vocab_json.hpp"
 
 namespace ztvm::engine {
 namespace {
@@ -31,7 +30,7 @@ float score_of(std::size_t id, std::string_view token) {
 }
 
 GgufBuilder llama2() {
-  const text::VocabJson file = text::parse_vocab_json(tests::read_tokenizer_json("llama2"), "llama2").value();
+  const text::VocabJson& file = tests::get_vocab("llama2");
   std::vector<std::string> tokens;
   std::vector<float> scores;
   std::vector<std::int32_t> types;

@@ -19,6 +19,8 @@
 
 namespace ztvm::text {
 
+struct VocabJson;
+
 // Whether "<|im_end|>" in a text is the token of that name or ten characters.
 enum class AddedTokens : std::uint8_t { off, on };
 
@@ -39,6 +41,8 @@ class Tokenizer {
   // Reads the text of a Hugging Face tokenizer.json. Errors: corrupt_file, or unsupported for a component or
   // regular expression that is not known; both name it.
   static Result<Tokenizer> from_json(std::string_view json);
+  // The same from a file that is parsed already.
+  static Result<Tokenizer> from_vocab_json(VocabJson file);
   // Errors: corrupt_file, or unsupported for a model or pre-tokenizer that is not known.
   static Result<Tokenizer> from_gguf(const GgufVocab& gguf);
 

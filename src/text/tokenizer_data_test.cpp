@@ -27,22 +27,35 @@ std::string read_test_file(const std::string& path) {
   return text;
 }
 
-std::string read_tokenizer_json(const std::string& name) {
-  return read_test_file("data/tokenizers/" + name + "/tokenizer.json.xz");
+namespace {
+
+// What `make` gives for `name`, kept in `made`.
+template <typename T, typename Make>
+const T& get_once(std::map<std::string, T>& made, const std::string& name, const Make& make) {
+  auto found = made.find(name);
+  if (found == made.end()) {
+    Result<T> one = make();
+    if (!one) {
+      ADD_FAILURE() << name << ": " << one.error().text;
+      std::abort();
+    }
+    found = made.emplace(name, *std::move(one)).first;
+  }
+  return found->second;
+}
+
+}  // namespace
+
+const text::VocabJson& get_vocab(const std::string& name) {
+  static std::map<std::string, text::VocabJson> parsed;
+  return get_once(parsed, name, [&] {
+    return text::parse_vocab_json(read_test_file("data/tokenizers/" + name + "/tokenizer.json.xz"), name);
+  });
 }
 
 const text::Tokenizer& get_tokenizer(const std::string& name) {
   static std::map<std::string, text::Tokenizer> loaded;
-  auto found = loaded.find(name);
-  if (found == loaded.end()) {
-    Result<text::Tokenizer> tokenizer = text::Tokenizer::from_json(read_tokenizer_json(name));
-    if (!tokenizer) {
-      ADD_FAILURE() << name << ": " << tokenizer.error().text;
-      std::abort();
-    }
-    found = loaded.emplace(name, *std::move(tokenizer)).first;
-  }
-  return found->second;
+  return get_once(loaded, name, [&] { return text::Tokenizer::from_vocab_json(get_vocab(name)); });
 }
 
 std::vector<OrderedJson> read_golden_rows(const std::string& file) {

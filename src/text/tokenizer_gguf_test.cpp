@@ -7,7 +7,6 @@
 
 #include "support/tokenizer_data.hpp"
 #include "text/tokenizer.hpp"
-#include "text/vocab_json.hpp"
 
 namespace ztvm::text {
 namespace {
@@ -15,7 +14,7 @@ namespace {
 using Ids = std::vector<TokenId>;
 
 GgufVocab gguf_of(const std::string& name, const std::string& model, const std::string& pre) {
-  const VocabJson file = parse_vocab_json(tests::read_tokenizer_json(name), name).value();
+  const VocabJson& file = tests::get_vocab(name);
   GgufVocab gguf{.model = model, .pre = pre};
   for (TokenId id = 0; id < file.vocab.size(); ++id)
     gguf.tokens.emplace_back(file.vocab.token(id).value_or(""));

@@ -75,28 +75,32 @@ Result<void> complete_vocab(Vocab& vocab, std::span<const AddedToken> added_toke
 Result<Tokenizer> Tokenizer::from_json(std::string_view json) {
   Result<VocabJson> file = parse_vocab_json(json, k_tokenizer_json);
   if (!file) return forward(file);
-  const Json& model = field_or_null(file->rest, "model");
+  return from_vocab_json(*std::move(file));
+}
+
+Result<Tokenizer> Tokenizer::from_vocab_json(VocabJson file) {
+  const Json& model = field_or_null(file.rest, "model");
   if (Result<void> checked = check_model(model); !checked) return forward(checked);
-  if (file->vocab.size() == 0)
+  if (file.vocab.size() == 0)
     return fail(ErrorCode::corrupt_file, fmt::format("{} has no vocabulary.", k_model));
-  Result<BpeOptions> options = parse_bpe_options(model, file->vocab);
+  Result<BpeOptions> options = parse_bpe_options(model, file.vocab);
   if (!options) return forward(options);
-  Result<std::vector<AddedToken>> added_tokens = parse_added_tokens(file->rest);
+  Result<std::vector<AddedToken>> added_tokens = parse_added_tokens(file.rest);
   if (!added_tokens) return forward(added_tokens);
-  Result<MergeTable> merges = make_merge_table(file->vocab, file->merges, *added_tokens);
+  Result<MergeTable> merges = make_merge_table(file.vocab, file.merges, *added_tokens);
   if (!merges) return forward(merges);
-  if (Result<void> completed = complete_vocab(file->vocab, *added_tokens); !completed)
+  if (Result<void> completed = complete_vocab(file.vocab, *added_tokens); !completed)
     return forward(completed);
-  Result<Normalizer> normalizer = parse_normalizer(file->rest);
+  Result<Normalizer> normalizer = parse_normalizer(file.rest);
   if (!normalizer) return forward(normalizer);
-  Result<PreTokenizerParts> pretokenizer = parse_pretokenizer(file->rest);
+  Result<PreTokenizerParts> pretokenizer = parse_pretokenizer(file.rest);
   if (!pretokenizer) return forward(pretokenizer);
   options->byte_level = pretokenizer->byte_level;
-  Result<DecoderPlan> decoder = parse_decoder(file->rest);
+  Result<DecoderPlan> decoder = parse_decoder(file.rest);
   if (!decoder) return forward(decoder);
-  Result<std::vector<TokenId>> bos_prefix = parse_bos_prefix(file->rest);
+  Result<std::vector<TokenId>> bos_prefix = parse_bos_prefix(file.rest);
   if (!bos_prefix) return forward(bos_prefix);
-  Result<Bpe> bpe = Bpe::create(std::move(file->vocab), *std::move(merges), *options);
+  Result<Bpe> bpe = Bpe::create(std::move(file.vocab), *std::move(merges), *options);
   if (!bpe) return forward(bpe);
   return Tokenizer(Parts{.bpe = *std::move(bpe),
                          .normalizer = *std::move(normalizer),

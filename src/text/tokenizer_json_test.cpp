@@ -154,7 +154,7 @@ TEST(TokenizerJson, RefusesWhatItHasTwice) {
 TEST(TokenizerJson, ReadsAWideObjectInLinearTime) {
   std::string text = small_json().dump();
   std::string wide = "\"decoder\":{";
-  for (int i = 0; i < 100'000; ++i) wide += "\"" + std::to_string(i) + "\":{\"a\":{}},";
+  for (int i = 0; i < 50'000; ++i) wide += "\"" + std::to_string(i) + "\":{\"a\":{}},";
   text.replace(text.find("\"decoder\":{"), std::string("\"decoder\":{").size(), wide);
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_TRUE(Tokenizer::from_json(text));

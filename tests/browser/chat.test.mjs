@@ -109,7 +109,7 @@ test('Escape stops an answer, keeps its text, and the next question is answered'
   await setMaxTokens(400);
   const nAnswers = await page.locator('.turn.assistant').count();
   await ask('Count from one to one hundred in words.');
-  await page.waitForFunction(() => document.querySelector('[aria-busy] .stats')?.textContent.includes('tokens/s'), patience);
+  await page.waitForFunction(() => document.querySelector('[aria-busy] .stats')?.textContent.includes('tokens/s'), undefined, patience);
   await page.keyboard.press('Escape');
   await answered(nAnswers);
   assert.match(await lastAnswer().locator('.stats').textContent(), /stopped$/);
@@ -156,7 +156,7 @@ test('a lost device is explained, and the engine comes back with the conversatio
 test('an engine that breaks in the middle of an answer is told of, and what was written stays', async () => {
   await setMaxTokens(400);
   await ask('Once upon a time');
-  await page.waitForFunction(() => document.querySelector('[aria-busy] .stats')?.textContent.includes('tokens/s'), patience);
+  await page.waitForFunction(() => document.querySelector('[aria-busy] .stats')?.textContent.includes('tokens/s'), undefined, patience);
   await page.workers()[0].evaluate(() => {
     globalThis.engine.module.gpu.host.readDone = () => {
       throw new WebAssembly.RuntimeError('unreachable');

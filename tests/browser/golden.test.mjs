@@ -57,10 +57,12 @@ const nTokensOf = { llama: 32, phi3: 12, qwen3: 12, qwen35: 12, qwen36: 32, qwen
 
 for (const [family, nTokens] of Object.entries(nTokensOf)) {
   test(`the tiny ${family} gives the reference's logits, hidden states and tokens`, async () => {
-    const { prompts, hidden } = golden(`${family}/golden`);
+    const { prompts: all, hidden } = golden(`${family}/golden`);
+    // One of 65 tokens is left to the llama: all have shorter ones, and one of several chunks.
+    const prompts = all.filter(({ name }) => family === 'llama' || name !== 'p065');
     const source = { name: family, url: `golden/${family}/model/${family === 'llama' ? tinyFile : ''}` };
     const asked = prompts.map(({ name, ids }) => ({ ids, nTokens, hidden: name === hidden.prompt }));
-    const results = await page.evaluate(([from, all]) => lab.probeModel(from, all), [source, asked]);
+    const results = await page.evaluate(([from, prompts]) => lab.probeModel(from, prompts), [source, asked]);
     for (const [i, { name, last_logits, greedy }] of prompts.entries()) {
       assertLogits(results[i].logits, readFloats(`${goldens}${family}/golden/${last_logits.file}`), name);
       if (name === hidden.prompt) {

@@ -58,7 +58,7 @@ function breakOff(request, response, nSent) {
     'Content-Range': `bytes ${start}-${content.length - 1}/${content.length}`,
     'Content-Length': content.length - start,
   });
-  response.write(content.subarray(start, start + nSent), () => setTimeout(() => response.destroy(), 200));
+  response.write(content.subarray(start, start + nSent), () => setTimeout(() => response.destroy(), 1000));
   return true;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/json.hpp"
 #include "text/tokenizer.hpp"
+#include "text/vocab_json.hpp"
 
 namespace ztvm::tests {
 
@@ -15,9 +16,9 @@ inline const std::vector<std::string> k_tokenizer_names = {"phi3",  "llama2", "m
 
 // The text of tests/data/tokenizers/<name>/<file>; an .xz file is unpacked by the xz program.
 std::string read_test_file(const std::string& path);
-std::string read_tokenizer_json(const std::string& name);
 
-// The tokenizer called `name`, loaded once for all tests.
+// The tokenizer.json called `name`, and its tokenizer; each is made once for all tests, for it takes seconds.
+const text::VocabJson& get_vocab(const std::string& name);
 const text::Tokenizer& get_tokenizer(const std::string& name);
 
 // The rows of tests/golden/tokenizers/<file>; none if there is no such file.

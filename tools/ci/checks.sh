@@ -40,18 +40,22 @@ run_counted() {
   add_counts "$n_passed" "$n_failed" "$n_skipped"
 }
 
-# run_gtest NAME SECONDS BINARY [FILTER]: in two processes, because much of a test uses one core.
+# run_gtest NAME SECONDS BINARY [FILTER [TOGETHER]]: in two processes, because much of a test uses one core. Of all tests (FILTER
+# is '*') those that match TOGETHER share one process, and what they load; without it, both have every second test.
 run_gtest() {
   local report=$result_dir/${1//[^a-zA-Z0-9]/_}.json
-  run_counted "$1" "$report" run_shards "$report" timeout "$2" "$3" --gtest_brief=1 "--gtest_filter=${4-*}"
+  run_counted "$1" "$report" run_shards "$report" "${4-*}" "${5-}" timeout "$2" "$3" --gtest_brief=1
 }
 
-# run_shards REPORT COMMAND...: halves of a GoogleTest binary's tests side by side; REPORT is a list of their reports.
+# run_shards REPORT FILTER TOGETHER COMMAND...: halves of a GoogleTest binary's tests side by side; REPORT is a list of their
+# reports. Each half is the other's complement, so that no test is in neither.
 run_shards() {
-  local report=$1 status=0 shard shards=()
-  shift
+  local report=$1 filters=("$2" "$2") n_shards=2 status=0 shard shards=()
+  [[ -n $3 ]] && filters=("$3" "$2-$3") n_shards=1
+  shift 3
   for shard in 0 1; do
-    GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=$shard "$@" "--gtest_output=json:$report.$shard" >"$report.$shard.log" 2>&1 &
+    GTEST_TOTAL_SHARDS=$n_shards GTEST_SHARD_INDEX=$((shard % n_shards)) "$@" "--gtest_filter=${filters[shard]}" \
+      "--gtest_output=json:$report.$shard" >"$report.$shard.log" 2>&1 &
     shards+=($!)
   done
   for shard in 0 1; do
@@ -66,26 +70,47 @@ run_shards() {
   return "$status"
 }
 
-# run_node_tests NAME SECONDS FILE...
+# run_node_tests NAME SECONDS N FILE...: N files at a time.
 run_node_tests() {
-  local report=$result_dir/${1//[^a-zA-Z0-9]/_}.tap name=$1 seconds=$2
-  shift 2
-  run_counted "$name" "$report" timeout "$seconds" node --test --test-concurrency=1 \
+  local report=$result_dir/${1//[^a-zA-Z0-9]/_}.tap name=$1 seconds=$2 n_at_once=$3
+  shift 3
+  run_counted "$name" "$report" timeout "$seconds" node --test "--test-concurrency=$n_at_once" \
     --test-reporter=spec --test-reporter-destination=stdout \
     --test-reporter=tap "--test-reporter-destination=$report" "$@"
 }
 
-# run_fuzzers BINARY_DIR SECONDS: each target starts from its seeds in tests/fuzz/corpus, if it has some.
+# fuzz BINARY_DIR SECONDS NAME: the target starts from its seeds in tests/fuzz/corpus, if it has some.
+fuzz() {
+  local found=$root/.cache/fuzz/$3 seeds=()
+  mkdir -p "$found"
+  [[ -d tests/fuzz/corpus/${3%_fuzz} ]] && seeds=("tests/fuzz/corpus/${3%_fuzz}")
+  "$1/$3" -max_total_time="$2" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 "-artifact_prefix=$found." \
+    "$found" "${seeds[@]}"
+}
+
+# end_of PID LOG: waits, shows the log, and returns the status of PID.
+end_of() {
+  local status=0
+  wait "$1" || status=$?
+  cat "$2"
+  return "$status"
+}
+
+# run_fuzzers BINARY_DIR SECONDS: two targets at a time, each of which uses one core.
 run_fuzzers() {
-  local source name found seeds
-  for source in tests/fuzz/*_fuzz.cpp; do
-    name=$(basename "$source" .cpp)
-    found=$root/.cache/fuzz/$name
-    mkdir -p "$found"
-    seeds=()
-    [[ -d tests/fuzz/corpus/${name%_fuzz} ]] && seeds=("tests/fuzz/corpus/${name%_fuzz}")
-    run_case "fuzz ${name%_fuzz}" "$1/$name" -max_total_time="$2" -timeout=10 -rss_limit_mb=2048 \
-      -print_final_stats=1 "-artifact_prefix=$found." "$found" "${seeds[@]}"
+  local names=(tests/fuzz/*_fuzz.cpp) i name
+  local -A pids=()
+  names=("${names[@]##*/}")
+  names=("${names[@]%.cpp}")
+  for ((i = 0; i < ${#names[@]}; i += 2)); do
+    for name in "${names[@]:i:2}"; do
+      mkdir -p "$root/.cache/fuzz"
+      fuzz "$1" "$2" "$name" >"$root/.cache/fuzz/$name.log" 2>&1 </dev/null &
+      pids[$name]=$!
+    done
+    for name in "${names[@]:i:2}"; do
+      run_case "fuzz ${name%_fuzz}" end_of "${pids[$name]}" "$root/.cache/fuzz/$name.log"
+    done
   done
 }
 

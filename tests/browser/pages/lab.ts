@@ -98,6 +98,17 @@ async function follow(engine: Engine, ids: number[], nTokens: number): Promise<n
   return answer;
 }
 
+/** The forms that an engine has taken from earlier visits when a model's headers are read. */
+async function tuningAfterOpen(source: ModelSource, options: LoadOptions): Promise<string> {
+  const engine = await Engine.create(new URL(wasmUrl, location.href));
+  try {
+    await engine.open(source, options, () => {});
+    return engine['module'].call<{ text?: string }>('ztvm_tuning').text ?? '';
+  } finally {
+    engine.close();
+  }
+}
+
 const makeGpuBench = async () => {
   const { device, caps } = await openDevice();
   return { bench: new GpuBench(device), caps };
@@ -110,5 +121,5 @@ async function putCached(cacheName: string, url: string, text?: string): Promise
   await cache.put(url, new Response(body, { headers: { Vary: 'Origin' } }));
 }
 
-export const lab = { runStorage, generateAll, probeModel, makeGpuBench, putCached, listStored, deleteStored, loadTuning };
+export const lab = { runStorage, generateAll, probeModel, tuningAfterOpen, makeGpuBench, putCached, listStored, deleteStored, loadTuning };
 (globalThis as { lab?: typeof lab }).lab = lab;
