@@ -57,8 +57,8 @@ class FakeEngine final : public engine::Engine {
   }
   Result<void> begin_probe(std::span<const std::uint32_t>, engine::ProbeSinks) override { return {}; }
   Result<bool> step_probe(bool) override { return true; }
-  Result<std::vector<engine::KernelTime>> profile_pass(std::uint32_t, std::uint32_t) override {
-    return std::vector<engine::KernelTime>();
+  Result<engine::PassTimes> profile_pass(std::uint32_t, std::uint32_t) override {
+    return engine::PassTimes();
   }
   std::span<const std::uint32_t> prompt_ids() const override { return prompt_; }
   engine::Timings timings() const override { return timings_; }

@@ -45,8 +45,8 @@ class MeteredDevice final : public gpu::Device {
   void destroy(gpu::PipelineId pipeline) override { device_.destroy(pipeline); }
   void destroy(gpu::BindingsId bindings) override { device_.destroy(bindings); }
   void submit(std::span<const gpu::Command> commands) override;
-  Result<std::vector<double>> time(std::span<const gpu::Command> commands) override {
-    return device_.time(commands);
+  Result<std::vector<double>> time(std::span<const gpu::Command> commands, gpu::Timed timed) override {
+    return device_.time(commands, timed);
   }
   void read(gpu::BufferId buffer, std::uint64_t offset, std::uint64_t n_bytes,
             gpu::ReadCallback callback) override;

@@ -86,7 +86,7 @@ class EngineImpl final : public Engine {
                      const LogitsSink& sink) override;
   Result<void> begin_probe(std::span<const std::uint32_t> ids, ProbeSinks sinks) override;
   Result<bool> step_probe(bool wait) override;
-  Result<std::vector<KernelTime>> profile_pass(std::uint32_t n_rows, std::uint32_t depth) override {
+  Result<PassTimes> profile_pass(std::uint32_t n_rows, std::uint32_t depth) override {
     if (auto r = require_rest(); !r) return forward(r);
     session_->forget();
     return engine::profile_pass(device_, *model_, n_rows, depth);

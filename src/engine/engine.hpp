@@ -47,6 +47,11 @@ struct KernelTime {
   std::uint64_t n_bytes = 0;  // of weights that they need a pass
 };
 
+struct PassTimes {
+  std::vector<KernelTime> kernels;
+  double whole_ms = 0.0;  // the pass without times between its ops, which lengthen it
+};
+
 // How a model with random weights differs from the published shape.
 struct RandomOptions {
   std::uint32_t n_layers = 0;  // 0: all
@@ -153,7 +158,7 @@ class Engine {
   Result<std::vector<float>> compute_logits(std::span<const std::uint32_t> ids, const HiddenSink& hidden);
 
   // Time of each kind of op of a pass, see engine/profile.hpp. Blocks: natively only, on a GPU.
-  virtual Result<std::vector<KernelTime>> profile_pass(std::uint32_t n_rows, std::uint32_t depth) = 0;
+  virtual Result<PassTimes> profile_pass(std::uint32_t n_rows, std::uint32_t depth) = 0;
 
   virtual std::span<const std::uint32_t> prompt_ids() const = 0;
   virtual Timings timings() const = 0;

@@ -94,16 +94,23 @@ std::vector<KernelTime> PassProfile::times(Average kind) const {
   return times;
 }
 
-Result<std::vector<KernelTime>> profile_pass(gpu::Device& device, const Model& model, std::uint32_t n_rows,
-                                             std::uint32_t depth) {
+Result<PassTimes> profile_pass(gpu::Device& device, const Model& model, std::uint32_t n_rows,
+                               std::uint32_t depth) {
   constexpr std::size_t k_passes = 15;
   PassProfile profile(device, model, n_rows, depth);
   while (profile.n_samples() < k_passes) {
-    auto us = device.time(profile.next_pass());
+    auto us = device.time(profile.next_pass(), gpu::Timed::each);
     if (!us) return forward(us);
     profile.add(*us);
   }
-  return profile.times(PassProfile::Average::median);
+  std::vector<double> whole_us;
+  while (whole_us.size() < k_passes) {
+    auto us = device.time(profile.next_pass(), gpu::Timed::whole);
+    if (!us) return forward(us);
+    whole_us.push_back(us->front());
+  }
+  return PassTimes{.kernels = profile.times(PassProfile::Average::median),
+                   .whole_ms = median(std::move(whole_us)) / 1000.0};
 }
 
 }  // namespace ztvm::engine

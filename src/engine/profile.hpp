@@ -42,7 +42,7 @@ class PassProfile {
 
 // Such a profile on a device that times by itself. Blocks: natively only. Errors: unsupported when it was opened without
 // timestamps.
-Result<std::vector<KernelTime>> profile_pass(gpu::Device& device, const Model& model, std::uint32_t n_rows,
-                                             std::uint32_t depth);
+Result<PassTimes> profile_pass(gpu::Device& device, const Model& model, std::uint32_t n_rows,
+                               std::uint32_t depth);
 
 }  // namespace ztvm::engine

@@ -45,6 +45,9 @@ struct Caps {
 
 enum class Access : std::uint8_t { read, read_write };
 
+// What is timed of a list of commands. Times in between lengthen it.
+enum class Timed : std::uint8_t { each, whole };
+
 // One entry of a command list: fixed-size plain data, so that wasm hands a whole list over in one call.
 // dispatch: a = pipeline, b = bindings, x y z = workgroups. copy: a = source, b = destination buffer,
 // x = source offset, y = destination offset, z = length, all three in 4-byte words.
@@ -95,9 +98,9 @@ class Device {
 
   // Runs the commands in order. Pipelines that are still compiling are waited for.
   virtual void submit(std::span<const Command> commands) = 0;
-  // Runs the commands and waits: microseconds from the end of the command before to the end of each, gaps included, by
-  // the GPU's clock. Errors: unsupported on a device that was not opened with timestamps.
-  virtual Result<std::vector<double>> time(std::span<const Command>) {
+  // Runs the commands and waits: microseconds by the GPU's clock, from the end of the command before to the end of each,
+  // gaps included, or one time for all. Errors: unsupported on a device that was not opened with timestamps.
+  virtual Result<std::vector<double>> time(std::span<const Command>, Timed) {
     return fail(ErrorCode::unsupported,
                 "The adapter has no timestamps, or the device was opened without them.");
   }

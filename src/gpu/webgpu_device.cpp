@@ -60,14 +60,15 @@ class WebGpuDevice final : public Device {
   void destroy(PipelineId id) override;
   void destroy(BindingsId id) override { bindings_[static_cast<std::size_t>(id) - 1].reset(); }
   void submit(std::span<const Command> commands) override;
-  Result<std::vector<double>> time(std::span<const Command> commands) override;
+  Result<std::vector<double>> time(std::span<const Command> commands, Timed timed) override;
   void read(BufferId buffer, std::uint64_t offset, std::uint64_t n_bytes, ReadCallback callback) override;
   Result<void> poll(bool wait) override;
   std::size_t n_pending() const override { return reads_.size() + compiling_.size(); }
 
  private:
   WGPUBuffer buffer(std::uint32_t id) const { return buffers_[id - 1].get(); }
-  void encode(WGPUCommandEncoder encoder, std::span<const Command> commands, TimestampQueries* times) const;
+  void encode(WGPUCommandEncoder encoder, std::span<const Command> commands, TimestampQueries* times,
+              Timed timed) const;
   WGPUComputePipeline pipeline(std::uint32_t id) const;
   void await_pipelines(std::span<const Command> commands) const;
   WGPUSubmissionIndex finish_and_submit(EncoderPtr encoder);
@@ -203,14 +204,14 @@ void WebGpuDevice::submit(std::span<const Command> commands) {
   await_pipelines(commands);
   if (errors_->is_set()) return;  // recording with failed objects would only bury the first error
   EncoderPtr encoder(wgpuDeviceCreateCommandEncoder(device_.get(), nullptr));
-  encode(encoder.get(), commands, nullptr);
+  encode(encoder.get(), commands, nullptr, Timed::whole);
   finish_and_submit(std::move(encoder));
   if (!commands.empty()) uploads_.release();  // a model is loaded before it runs
 }
 
-// With times, one before the first dispatch and one when each is done.
+// With times, one before the first dispatch, and one when each is done or, of the whole, the last.
 void WebGpuDevice::encode(WGPUCommandEncoder encoder, std::span<const Command> commands,
-                          TimestampQueries* times) const {
+                          TimestampQueries* times, Timed timed) const {
   PassPtr pass;
   const auto end_pass = [&] {
     if (pass) wgpuComputePassEncoderEnd(pass.get());
@@ -223,7 +224,8 @@ void WebGpuDevice::encode(WGPUCommandEncoder encoder, std::span<const Command> c
       wgpuComputePassEncoderSetPipeline(pass.get(), pipeline(command.a));
       wgpuComputePassEncoderSetBindGroup(pass.get(), 0, bindings_[command.b - 1].get(), 0, nullptr);
       wgpuComputePassEncoderDispatchWorkgroups(pass.get(), command.x, command.y, command.z);
-      if (times != nullptr) times->write(pass.get());
+      if (times != nullptr && (timed == Timed::each || &command == &commands.back()))
+        times->write(pass.get());
     } else {
       end_pass();
       wgpuCommandEncoderCopyBufferToBuffer(encoder, buffer(command.a), std::uint64_t{command.x} * 4,
@@ -234,14 +236,14 @@ void WebGpuDevice::encode(WGPUCommandEncoder encoder, std::span<const Command> c
   end_pass();
 }
 
-Result<std::vector<double>> WebGpuDevice::time(std::span<const Command> commands) {
-  if (!has_timestamps_) return Device::time(commands);
+Result<std::vector<double>> WebGpuDevice::time(std::span<const Command> commands, Timed timed) {
+  if (!has_timestamps_) return Device::time(commands, timed);
   await_pipelines(commands);
   const auto n_dispatches = std::ranges::count(commands, Command::Kind::dispatch, &Command::kind);
   TimestampQueries times(device_.get(), static_cast<std::uint32_t>(n_dispatches) + 1);
   if (const auto error = errors_->get()) return fail(error->code, error->text);
   EncoderPtr encoder(wgpuDeviceCreateCommandEncoder(device_.get(), nullptr));
-  encode(encoder.get(), commands, &times);
+  encode(encoder.get(), commands, &times, timed);
   times.resolve(encoder.get());
   finish_and_submit(std::move(encoder));
   return times.read(device_.get(), queue_.get());

@@ -82,8 +82,8 @@ Result<LoadedModel> open_with_room(BenchCommand command) {
 }
 
 struct Profile {
-  std::vector<engine::KernelTime> prefill;
-  std::vector<engine::KernelTime> decode;  // at the last depth
+  engine::PassTimes prefill;
+  engine::PassTimes decode;  // at the last depth
 };
 
 // On a device of its own, because timestamps slow some drivers.
@@ -161,8 +161,10 @@ Json report_json(const BenchCommand& command, const Report& all) {
   json["n_gen_tokens"] = command.bench.gen_tokens;
   if (all.comparison) json["comparison"] = comparison_json(*all.comparison);
   if (all.profile) {
-    json["prefill_kernels"] = bench::profile_json(all.profile->prefill);
-    json["decode_kernels"] = bench::profile_json(all.profile->decode);
+    json["prefill_kernels"] = bench::profile_json(all.profile->prefill.kernels);
+    json["prefill_gpu_ms"] = all.profile->prefill.whole_ms;
+    json["decode_gpu_ms"] = all.profile->decode.whole_ms;
+    json["decode_kernels"] = bench::profile_json(all.profile->decode.kernels);
   }
   return json;
 }
@@ -171,7 +173,7 @@ std::string report_svg(const BenchCommand& command, const Report& all) {
   Plot plot = plot_of(all.figures, all.comparison ? &*all.comparison : nullptr);
   plot.title = fmt::format("{}: decode", model_name(command));
   if (all.profile) {
-    plot.bars = plot_bars(all.profile->decode);
+    plot.bars = plot_bars(all.profile->decode.kernels);
     plot.bars_title = fmt::format("Kernels of a token at depth {}", command.bench.depths.back());
   }
   return plot_svg(plot);
@@ -197,6 +199,7 @@ Result<void> measure_and_report(const BenchCommand& command) {
   if (!times) return forward(times);
   print_profile("prefill", times->prefill, all.figures.stream_gb_per_s);
   print_profile("decode", times->decode, all.figures.stream_gb_per_s);
+  print_waiting(all.figures.decode.back(), times->decode.whole_ms);
   all.profile = std::move(*times);
   return write_files(command, all);
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "apps/cli/bench_json.hpp"
@@ -48,12 +49,12 @@ void print_figures(const bench::BenchFigures& figures) {
   }
 }
 
-void print_profile(std::string_view pass, std::span<const engine::KernelTime> times, double stream_gb_per_s) {
+void print_profile(std::string_view pass, const engine::PassTimes& times, double stream_gb_per_s) {
   double total = 0.0;
-  for (const engine::KernelTime& time : times) total += time.ms;
+  for (const engine::KernelTime& time : times.kernels) total += time.ms;
   print_now(fmt::format("\n{:<26} {:>5} {:>10} {:>9} {:>7} {:>9} {:>9}\n", pass, "n", "ms/pass", "us each",
                         "share", "GB/s", "of stream"));
-  for (const engine::KernelTime& time : times) {
+  for (const engine::KernelTime& time : times.kernels) {
     const double gb_per_s = static_cast<double>(time.n_bytes) / time.ms / 1e6;
     print_now(fmt::format("{:<26} {:>5} {:>10.4f} {:>9.2f} {:>6.1f}%", time.name, time.n_ops, time.ms,
                           1000.0 * time.ms / time.n_ops, 100.0 * time.ms / total));
@@ -61,7 +62,16 @@ void print_profile(std::string_view pass, std::span<const engine::KernelTime> ti
                   ? "\n"
                   : fmt::format(" {:>9.0f} {:>8.1f}%\n", gb_per_s, 100.0 * gb_per_s / stream_gb_per_s));
   }
-  print_now(fmt::format("{:<26} {:>5} {:>10.4f}\n", "all", "", total));
+  print_now(fmt::format("{:<26} {:>5} {:>10.4f}\n{:<26} {:>5} {:>10.4f}\n", "all, each timed", "", total,
+                        "timed as a whole", "", times.whole_ms));
+}
+
+void print_waiting(const bench::DecodeFigure& decode, double gpu_ms) {
+  const double wall_ms = 1000.0 / decode.tokens_per_s.median();
+  print_now(
+      fmt::format("\ndecode @{}: {:.3f} ms a token, of which the GPU computes {:.3f} (timed as a whole): it "
+                  "waits {:.1f} %\n",
+                  decode.depth, wall_ms, gpu_ms, 100.0 * std::max(0.0, wall_ms - gpu_ms) / wall_ms));
 }
 
 void print_comparison(const Comparison& comparison) {

@@ -13,7 +13,9 @@
 namespace ztvm::app {
 
 void print_figures(const bench::BenchFigures& figures);
-void print_profile(std::string_view pass, std::span<const engine::KernelTime> times, double stream_gb_per_s);
+// What of a token's time the GPU waits for the host, by the time that it takes for one alone.
+void print_waiting(const bench::DecodeFigure& decode, double gpu_ms);
+void print_profile(std::string_view pass, const engine::PassTimes& times, double stream_gb_per_s);
 void print_comparison(const Comparison& comparison);
 
 Json comparison_json(const Comparison& comparison);

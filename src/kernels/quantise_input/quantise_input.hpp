@@ -1,7 +1,7 @@
 #pragma once
 // The rows of a matmul's input as whole numbers, so that `dot4I8Packed` multiplies them: 32 elements, a quantisation group,
 // become v * scale. v has 16 bits in two planes of signed bytes (v = 256 high + low), or 8 bits in one.
-// One thread a group. Bytes moved: dim activations read, dim * planes + dim / 4 written a row.
+// Four threads a group. Bytes moved: dim activations read, dim * planes + dim / 4 written a row.
 //
 // The scale is that of the largest magnitude, rounded up to one of eight steps a power of two, which costs up to 12 % of
 // the range, and makes every number the same on all devices: WGSL's division is not exact, multiplication is.

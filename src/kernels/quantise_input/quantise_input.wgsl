@@ -1,11 +1,11 @@
-// Groups of 32 elements of x to whole numbers, see quantise_input.hpp.
-// Consts: N_GROUPS (of a row), PLANES, BY_VECTOR, WORKGROUP. Bindings: 0 step, 1 x, 2 bytes, 3 scales.
+// Groups of 32 elements of x to whole numbers, see quantise_input.hpp: four neighbouring threads a group, eight elements each.
+// Consts: N_GROUPS (of a row), PLANES, BY_VECTOR, WORKGROUP. Bindings: 0 step, 1 x, 2 bytes, 3 scales. Part: fours.
 @group(0) @binding(0) var<storage, read> step_state: Step;
 @group(0) @binding(1) var<storage, read> x: array<vec4<Elem>>;
-@group(0) @binding(2) var<storage, read_write> bytes: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read_write> bytes: array<vec2<u32>>;  // halves of vectors
 @group(0) @binding(3) var<storage, read_write> scales: array<vec2<f32>>;
 
-const STRIDE = select(1u, N_GROUPS, BY_VECTOR);
+const STRIDE = select(1u, N_GROUPS, BY_VECTOR);  // between a group's vectors
 const LARGEST = select(127.0, 32512.0, PLANES == 2u);  // 32512 = 127 * 256: fits two signed bytes on both sides
 // By the step: what the largest magnitude, without its power of two, is multiplied by, and what turns v back.
 const FACTOR = array<f32, 8>(LARGEST * 8.0 / 9.0, LARGEST * 8.0 / 10.0, LARGEST * 8.0 / 11.0, LARGEST * 8.0 / 12.0,
@@ -34,51 +34,50 @@ fn scale_for(top: f32) -> Scale {
   return Scale(factors[step] * power_of_two(254u - exponent), inverses[step] * power_of_two(exponent));
 }
 
+var<workgroup> slots: array<vec2<f32>, WORKGROUP>;  // of fours_workgroup
+
+fn largest(v: vec4<f32>) -> f32 {
+  return max(max(v.x, v.y), max(v.z, v.w));
+}
+
 @compute @workgroup_size(WORKGROUP)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-  if (id.x >= N_GROUPS || id.y >= step_state.n_rows) {
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+  let row = workgroup.y;
+  if (row >= step_state.n_rows) {
     return;
   }
-  let group = id.y * N_GROUPS + id.x;
-  var quads = array<vec4<f32>, 8>();
-  var tops = vec4<f32>();
-  var totals = vec4<f32>();
-  for (var i = 0u; i < 8u; i++) {
-    quads[i] = vec4<f32>(x[8u * group + i]);
-    tops = max(tops, abs(quads[i]));
-    totals += quads[i];
-  }
-  let scale = scale_for(max(max(tops.x, tops.y), max(tops.z, tops.w)));
-  var high = array<u32, 8>();
-  var low = array<u32, 8>();
-  var sums = vec4<i32>();
-  for (var i = 0u; i < 8u; i++) {
-    let v = vec4<i32>(round(quads[i] * scale.factor));
-    sums += v;
-    if (PLANES == 1u) {
-      high[i] = pack4xI8(v);
-    } else {
-      let upper = (v + 128) >> vec4<u32>(8u);
-      high[i] = pack4xI8(upper);
-      low[i] = pack4xI8(v - (upper << vec4<u32>(8u)));
-    }
-  }
-  // A group's vectors stand STRIDE apart.
-  let at = 2u * PLANES * id.y * N_GROUPS + select(2u * PLANES, 1u, BY_VECTOR) * id.x;
-  // Infinity and NaN do not survive as whole numbers, so they become the scale.
-  let total = (totals.x + totals.y) + (totals.z + totals.w);
-  if ((bitcast<u32>(total) & 0x7F800000u) == 0x7F800000u) {
-    for (var i = 0u; i < 2u * PLANES; i++) {
-      bytes[at + i * STRIDE] = vec4<u32>();
-    }
-    scales[group] = vec2<f32>(total, total);
+  let in_row = (workgroup.x * WORKGROUP + thread) / 4u;
+  let part = thread % 4u;
+  let group = row * N_GROUPS + min(in_row, N_GROUPS - 1u);
+  let a = vec4<f32>(x[8u * group + 2u * part]);
+  let b = vec4<f32>(x[8u * group + 2u * part + 1u]);
+  let scale = scale_for(fours_max(largest(max(abs(a), abs(b))), thread));
+  let va = vec4<i32>(round(a * scale.factor));
+  let vb = vec4<i32>(round(b * scale.factor));
+  // Infinity and NaN do not survive as whole numbers, so they become the scale. Sums of whole numbers are exact in f32.
+  let raw = a + b;
+  let raw_sum = (raw.x + raw.y) + (raw.z + raw.w);
+  let v = va + vb;
+  let has_all = (bitcast<u32>(raw_sum) & 0x7F800000u) != 0x7F800000u;
+  let sum = fours_sum(select(raw_sum, f32((v.x + v.y) + (v.z + v.w)), has_all), thread);
+  if (in_row >= N_GROUPS) {
     return;
   }
-  bytes[at] = vec4<u32>(high[0], high[1], high[2], high[3]);
-  bytes[at + STRIDE] = vec4<u32>(high[4], high[5], high[6], high[7]);
+  let is_finite = (bitcast<u32>(sum) & 0x7F800000u) != 0x7F800000u;
+  var high = vec2<u32>(pack4xI8(va), pack4xI8(vb));
+  var low = vec2<u32>();
   if (PLANES == 2u) {
-    bytes[at + 2u * STRIDE] = vec4<u32>(low[0], low[1], low[2], low[3]);
-    bytes[at + 3u * STRIDE] = vec4<u32>(low[4], low[5], low[6], low[7]);
+    let upper_a = (va + 128) >> vec4<u32>(8u);
+    let upper_b = (vb + 128) >> vec4<u32>(8u);
+    high = vec2<u32>(pack4xI8(upper_a), pack4xI8(upper_b));
+    low = vec2<u32>(pack4xI8(va - (upper_a << vec4<u32>(8u))), pack4xI8(vb - (upper_b << vec4<u32>(8u))));
   }
-  scales[group] = vec2<f32>(scale.inverse, scale.inverse * f32((sums.x + sums.y) + (sums.z + sums.w)));
+  let vector = 2u * PLANES * row * N_GROUPS + select(2u * PLANES, 1u, BY_VECTOR) * in_row + part / 2u * STRIDE;
+  bytes[2u * vector + part % 2u] = select(vec2<u32>(), high, is_finite);
+  if (PLANES == 2u) {
+    bytes[2u * (vector + 2u * STRIDE) + part % 2u] = select(vec2<u32>(), low, is_finite);
+  }
+  if (part == 0u) {
+    scales[group] = select(vec2<f32>(sum), vec2<f32>(scale.inverse, scale.inverse * sum), is_finite);
+  }
 }

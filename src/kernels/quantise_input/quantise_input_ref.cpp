@@ -48,11 +48,15 @@ void quantise_input_reference(std::span<const gpu::HostView> views, std::uint32_
   for (std::size_t group = 0; group < n_groups; ++group) {
     std::array<float, k_quant_group> x{};
     float top = 0.0f;
-    float total = 0.0f;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      x[i] = views[1].load(group * k_quant_group + i);
-      top = std::max(top, std::abs(x[i]));
-      total += x[i];
+    float total = 0.0f;  // of eights that are not finite
+    for (std::size_t eight = 0; eight < x.size(); eight += 8) {
+      float sum_of_eight = 0.0f;
+      for (std::size_t i = eight; i < eight + 8; ++i) {
+        x[i] = views[1].load(group * k_quant_group + i);
+        top = std::max(top, std::abs(x[i]));
+        sum_of_eight += x[i];
+      }
+      if (!std::isfinite(sum_of_eight)) total += sum_of_eight;
     }
     const bool finite = std::isfinite(total);
     const Scale scale = finite ? scale_for(top, largest) : Scale{};
