@@ -66,7 +66,9 @@ export async function openDevice(timestamps = false): Promise<{ device: GPUDevic
   const device = await adapter.requestDevice({ requiredFeatures, requiredLimits }).catch((error: unknown) => {
     throw new EngineError('device', `The graphics adapter refused to give a device: ${String(error)}.`);
   });
-  return { device, caps: describe(adapter.info, device) };
+  const caps = describe(adapter.info, device);
+  caps.subgroup_matrix &&= await takesMatrixSyntax(device);
+  return { device, caps };
 }
 
 function describe(info: GPUAdapterInfo, device: GPUDevice): Caps {
@@ -99,4 +101,27 @@ function hasUsedMatrices(info: GPUAdapterInfo): boolean {
     (one) =>
       one.componentType === 'f16' && one.resultComponentType === 'f32' && one.M === 16 && one.N === 16 && one.K === 16,
   );
+}
+
+/** The language of this extension is not settled: whether the constructs of matmul_gpu_matrices.wgsl are this browser's. */
+async function takesMatrixSyntax(device: GPUDevice): Promise<boolean> {
+  const code = `
+enable f16;
+enable subgroups;
+enable chromium_experimental_subgroup_matrix;
+diagnostic(off, chromium.subgroup_matrix_uniformity);
+var<workgroup> tile: array<array<vec4<u32>, 32>, 2>;
+var<workgroup> sums: array<array<f32, 256>, 2>;
+@compute @workgroup_size(64)
+fn main(@builtin(local_invocation_index) thread: u32) {
+  let band = thread / 32u;
+  let left = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&tile[band], 0u, 2u);
+  let right = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&tile[band], 0u, 2u);
+  var total: subgroup_matrix_result<f32, 16, 16>;
+  total = subgroupMatrixMultiplyAccumulate(left, right, total);
+  subgroupMatrixStore<row_major>(&sums[band], 0u, total, 16u);
+}`;
+  device.pushErrorScope('validation');
+  device.createShaderModule({ code });
+  return (await device.popErrorScope()) === null;
 }

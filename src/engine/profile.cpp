@@ -24,7 +24,8 @@ gpu::Recording record_pass(const Model& model, const model::Weights& weights, st
   gpu::Recording token = model.decoder.record_body(weights, model.buffers, n_rows).recording;
   if (n_rows > 1) return token;
   for (gpu::Recording rest :
-       {model.decoder.record_head(weights, model.buffers), model.decoder.record_argmax(model.buffers)}) {
+       {model.decoder.record_head(weights, model.buffers), model.decoder.record_argmax(model.buffers),
+        model.decoder.record_advance(model.buffers)}) {
     std::ranges::move(rest.ops, std::back_inserter(token.ops));
   }
   return token;
@@ -107,6 +108,7 @@ Result<PassTimes> profile_pass(gpu::Device& device, const Model& model, std::uin
   while (whole_us.size() < k_passes) {
     auto us = device.time(profile.next_pass(), gpu::Timed::whole);
     if (!us) return forward(us);
+    check(us->size() == 1, "one time for all");
     whole_us.push_back(us->front());
   }
   return PassTimes{.kernels = profile.times(PassProfile::Average::median),

@@ -109,7 +109,7 @@ TEST_F(Session, BadSamplerValuesAreRefusedByName) {
 }
 
 TEST_F(Session, StopTokenEndsTheAnswerAndIsUndone) {
-  // A prompt whose greedy path reaches this model's stop token, 2, after ten tokens.
+  // A prompt whose greedy path reaches this model's stop token, 2.
   Ids next = {12, 13};
   const auto result = tests::generate(engine_, next, {.sampler = {}, .max_tokens = 40, .ignore_eos = false});
   ASSERT_EQ(result.finish, FinishReason::stop);

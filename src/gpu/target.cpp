@@ -40,10 +40,10 @@ std::string explain_target(const Caps& caps) {
     return "The adapter is a CPU, so each thread owns whole rows, without barriers, in f32.";
   }
   return fmt::format(
-      "The adapter is a GPU; activations are {}, reductions use {}, and prompts are multiplied {}.",
+      "The adapter is a GPU; activations are {}, reductions use {}, and large products of prompts {}.",
       caps.f16 ? "f16 (shader-f16 is there)" : "f32 (shader-f16 is missing)",
       caps.subgroups ? "subgroup operations" : "workgroup memory (subgroups are missing)",
-      choose_target(caps).matrices ? "by subgroup matrices" : "as 16-bit integers");
+      choose_target(caps).matrices ? "subgroup matrices" : "16-bit integers");
 }
 
 Result<Target> parse_target(std::string_view text) {

@@ -212,6 +212,10 @@ void WebGpuDevice::submit(std::span<const Command> commands) {
 // With times, one before the first dispatch, and one when each is done or, of the whole, the last.
 void WebGpuDevice::encode(WGPUCommandEncoder encoder, std::span<const Command> commands,
                           TimestampQueries* times, Timed timed) const {
+  const Command* last = nullptr;  // dispatch
+  for (const Command& command : commands) {
+    if (command.kind == Command::Kind::dispatch) last = &command;
+  }
   PassPtr pass;
   const auto end_pass = [&] {
     if (pass) wgpuComputePassEncoderEnd(pass.get());
@@ -224,8 +228,7 @@ void WebGpuDevice::encode(WGPUCommandEncoder encoder, std::span<const Command> c
       wgpuComputePassEncoderSetPipeline(pass.get(), pipeline(command.a));
       wgpuComputePassEncoderSetBindGroup(pass.get(), 0, bindings_[command.b - 1].get(), 0, nullptr);
       wgpuComputePassEncoderDispatchWorkgroups(pass.get(), command.x, command.y, command.z);
-      if (times != nullptr && (timed == Timed::each || &command == &commands.back()))
-        times->write(pass.get());
+      if (times != nullptr && (timed == Timed::each || &command == last)) times->write(pass.get());
     } else {
       end_pass();
       wgpuCommandEncoderCopyBufferToBuffer(encoder, buffer(command.a), std::uint64_t{command.x} * 4,

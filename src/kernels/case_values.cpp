@@ -1,6 +1,7 @@
 #include "kernels/case_values.hpp"
 
 #include <cmath>
+#include <limits>
 
 namespace ztvm::kernels {
 namespace {
@@ -14,6 +15,12 @@ float make_value(Fill fill, std::size_t i, Random& random) {
     case Fill::outliers: return random.normal() * (random.below(37) == 0 ? 1000.0f : 1.0f);
     case Fill::denormals: return random.normal() * (i % 3 == 0 ? 1e-40f : i % 3 == 1 ? 1e-6f : 1.0f);
     case Fill::alternating: return std::fabs(random.normal()) * (i % 2 == 0 ? 1.0f : -1.0f);
+    case Fill::not_finite: {
+      constexpr float k_infinity = std::numeric_limits<float>::infinity();
+      if (i % 160 == 3 || i % 160 == 70) return k_infinity;
+      if (i % 160 == 90) return -k_infinity;
+      return i % 160 == 140 ? std::numeric_limits<float>::quiet_NaN() : random.normal();
+    }
     case Fill::integers: return static_cast<float>(random.below(65)) - 32.0f;
   }
   return 0.0f;

@@ -27,6 +27,7 @@ enum class Fill : std::uint8_t {
   outliers,     // normal, and now and then a thousand times that
   denormals,    // normal, mixed with values that are denormal in f32 or in f16
   alternating,  // normal magnitudes, signs + - + -
+  not_finite,   // normal, with infinities of both signs and NaN, alone and together in a group of 32
   integers,     // -32 to 32: sums of products with small integers are exact in f32, in any order
 };
 

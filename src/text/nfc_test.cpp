@@ -37,9 +37,9 @@ TEST(Nfc, LongRunsOfMarksGiveWhatShortOnesWould) {
 TEST(Nfc, ALongRunOfMarksTakesLinearTime) {
   for (const std::string pair : {"\u0301\u0323", "\u0f73", "\u0344\u0327"}) {
     std::string text = "a";
-    for (int i = 0; i < 30'000; ++i) text += pair;
+    for (int i = 0; i < 60'000; ++i) text += pair;
     const auto begin = std::chrono::steady_clock::now();
-    EXPECT_GT(to_nfc(text).size(), 30'000u);
+    EXPECT_GT(to_nfc(text).size(), 60'000u);
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
   }
 }

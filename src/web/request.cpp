@@ -169,7 +169,7 @@ Result<gpu::Caps> parse_caps(std::string_view text) {
   fields.choice("compiler", k_compilers, caps.compiler);
   fields.flag("f16", caps.f16);
   fields.flag("subgroups", caps.subgroups);
-  if (fields.has("subgroup_matrix")) fields.flag("subgroup_matrix", caps.subgroup_matrix);
+  fields.flag("subgroup_matrix", caps.subgroup_matrix);
   fields.count("subgroup_min", caps.subgroup_min);
   fields.count("subgroup_max", caps.subgroup_max);
   fields.count("max_buffer_bytes", caps.max_buffer_bytes);

@@ -9,6 +9,7 @@ fn fours_max(value: f32, thread: u32) -> f32 {
   return max(max(slots[first].x, slots[first + 1u].x), max(slots[first + 2u].x, slots[first + 3u].x));
 }
 fn fours_sum(value: f32, thread: u32) -> f32 {
+  workgroupBarrier();  // all have read before a vector is written, of which this is a part
   slots[thread].y = value;
   workgroupBarrier();  // every thread's value is there
   let first = thread / 4u * 4u;

@@ -76,6 +76,7 @@ test('one layer of SmolLM2 gives figures of every kind, and decoding creates not
 
 test('an int8 KV cache is measured too, and takes less memory', async () => {
   const query = 'model=smollm2&layers=1&depth=20&prompt=4&gen=4&repeat=1&kernels=0';
+  assert.ok(floats, 'the first measurement is there');
   const { report: int8, status } = await run(`${query}&kv=int8`);
   assert.equal(status, 'Done.');
   assert.equal(int8.memory_plan.context, floats.memory_plan.context);

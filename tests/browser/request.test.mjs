@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 const caps = {
-  adapter: 'test', driver: 'test', kind: 'cpu', compiler: 'tint', f16: false, subgroups: false, subgroup_min: 0,
+  adapter: 'test', driver: 'test', kind: 'cpu', compiler: 'tint', f16: false, subgroups: false, subgroup_matrix: false, subgroup_min: 0,
   subgroup_max: 0, max_buffer_bytes: 2 ** 32, max_binding_bytes: 2 ** 30, max_bindings: 8, max_workgroup_bytes: 16384,
   max_workgroup_invocations: 256, max_workgroups: 65535,
 };

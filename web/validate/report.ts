@@ -60,7 +60,9 @@ export function facts({ browser, about, model }: Report): [string, string][] {
     const subgroups = caps.subgroups ? `${caps.subgroup_min} to ${caps.subgroup_max} lanes` : 'no';
     const mib = (nBytes: number) => `${Math.round(nBytes / 2 ** 20)} MiB`;
     list.push(['Adapter', `${caps.adapter} (${caps.kind === 'cpu' ? 'CPU' : 'GPU'})`], ['Driver', caps.driver]);
-    list.push(['Features', `shader-f16 ${caps.f16 ? 'yes' : 'no'}, subgroups ${subgroups}, subgroup matrices ${caps.subgroup_matrix ? 'yes' : 'no'}`]);
+    const yes = (has: boolean) => (has ? 'yes' : 'no');
+    const features = `shader-f16 ${yes(caps.f16)}, subgroups ${subgroups}, subgroup matrices ${yes(caps.subgroup_matrix)}`;
+    list.push(['Features', features]);
     list.push(['Limits', `buffer ${mib(caps.max_buffer_bytes)}, binding ${mib(caps.max_binding_bytes)}`]);
     list.push(['Kernel set', `${kernel_set}. ${why}`]);
   }

@@ -199,7 +199,7 @@ Result<void> measure_and_report(const BenchCommand& command) {
   if (!times) return forward(times);
   print_profile("prefill", times->prefill, all.figures.stream_gb_per_s);
   print_profile("decode", times->decode, all.figures.stream_gb_per_s);
-  print_waiting(all.figures.decode.back(), times->decode.whole_ms);
+  print_idle(all.figures.decode.back(), times->decode.whole_ms);
   all.profile = std::move(*times);
   return write_files(command, all);
 }

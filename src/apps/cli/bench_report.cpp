@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "apps/cli/bench_json.hpp"
@@ -66,12 +65,13 @@ void print_profile(std::string_view pass, const engine::PassTimes& times, double
                         "timed as a whole", "", times.whole_ms));
 }
 
-void print_waiting(const bench::DecodeFigure& decode, double gpu_ms) {
+void print_idle(const bench::DecodeFigure& decode, double gpu_ms) {
   const double wall_ms = 1000.0 / decode.tokens_per_s.median();
-  print_now(
-      fmt::format("\ndecode @{}: {:.3f} ms a token, of which the GPU computes {:.3f} (timed as a whole): it "
-                  "waits {:.1f} %\n",
-                  decode.depth, wall_ms, gpu_ms, 100.0 * std::max(0.0, wall_ms - gpu_ms) / wall_ms));
+  print_now(fmt::format("\ndecode @{}: {:.3f} ms a token; {:.3f} ms of the GPU for one, timed as a whole: ",
+                        decode.depth, wall_ms, gpu_ms));
+  print_now(gpu_ms < wall_ms
+                ? fmt::format("it is idle for at most {:.1f} %\n", 100.0 * (wall_ms - gpu_ms) / wall_ms)
+                : "it is never idle, within the noise\n");
 }
 
 void print_comparison(const Comparison& comparison) {

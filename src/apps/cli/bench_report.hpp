@@ -13,8 +13,8 @@
 namespace ztvm::app {
 
 void print_figures(const bench::BenchFigures& figures);
-// What of a token's time the GPU waits for the host, by the time that it takes for one alone.
-void print_waiting(const bench::DecodeFigure& decode, double gpu_ms);
+// For how much of the time the GPU has nothing to do: a token's wall time beside the GPU's for one token alone.
+void print_idle(const bench::DecodeFigure& decode, double gpu_ms);
 void print_profile(std::string_view pass, const engine::PassTimes& times, double stream_gb_per_s);
 void print_comparison(const Comparison& comparison);
 

@@ -67,8 +67,8 @@ struct MatmulShape {
 // elements, which is three to six times the others' size, and 4.5 deviations of the sum.
 inline constexpr float k_row_bytes_tolerance = 0x1p-12f;
 
-// What weights rounded to f16 add: 2^-12 of each on average, 4.5 deviations of the sum, and twice that where few products
-// stand out.
+// What weights rounded to f16 add: 2^-12 of each on average, 4.5 deviations of the sum, for a pair of matrices and where few
+// products stand out some more. Weights from 2^-14 to 65504, as models have them; larger ones become infinite.
 inline constexpr float k_matrix_weights_tolerance = 0x1.8p-9f;
 
 // The oracle, on bindings words, scales, step, x, out; the norm's weight, or the scales of x.

@@ -187,7 +187,7 @@ void add_float_tiles(std::vector<KernelCase>& cases) {
 
 // Fused tensors that are stored in different kinds: q and k as Q4_K beside v as Q6_K, and the rest.
 void add_mixed_kinds(std::vector<KernelCase>& cases) {
-  for (const std::uint32_t n_rows : {1u, 3u}) {
+  for (const std::uint32_t n_rows : {1u, 3u, 40u}) {
     const auto build_mixed = [n_rows](CaseBuilder& builder, gpu::Recording& recording) {
       const Matrix weights = builder.mixed_matrix(k_all_quant_kinds, 12, k_quant_super_block, Fill::normal);
       matmul(recording, "matmul",

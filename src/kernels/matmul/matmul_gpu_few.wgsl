@@ -1,9 +1,9 @@
 // out = x * W^T in whole numbers for few rows of x: LANES threads, a team, make TILE_ROWS rows of x by WEIGHT_ROWS weight
 // rows. Each has every LANES-th group of the weights, in registers, and meets it with the bytes of all its rows of x,
 // which come from the cache: no thread waits for another before the sums are added up.
-// Consts: N_GROUPS (of a weight row), N_OUT (columns made), N_MATS, PAIR_OFFSET, PLANES, TILE_ROWS, WEIGHT_ROWS, TEAMS.
-// Bindings: 0 words, 1 scales (a levels part), 2 step, 3 bytes and 5 scales of x (quantise_input.hpp, by vector), 4 out (an
-// epilogue part).
+// Consts: N_GROUPS (of a weight row), N_OUT (columns made), N_MATS, PAIR_OFFSET, PLANES, X_SCALES, TILE_ROWS, WEIGHT_ROWS, TEAMS.
+// Bindings: 0 words, 1 scales (a levels part), 2 step, 3 bytes and X_SCALES scales of x (quantise_input.hpp, by vector), 4 out
+// (an epilogue part).
 @group(0) @binding(2) var<storage, read> step_state: Step;
 @group(0) @binding(3) var<storage, read> x: array<vec4<u32>>;
 @group(0) @binding(X_SCALES) var<storage, read> x_scales: array<vec2<f32>>;

@@ -37,7 +37,7 @@ struct TileRows {
 const X_STRIDE = TILE_ROWS + 1u;
 const W_STRIDE = TILE_COLUMNS + 1u;
 var<workgroup> x_tile: array<vec4<u32>, STAGE * VECTORS * X_STRIDE>;  // [group, vector][row]
-var<workgroup> x_scale_tile: array<vec2<f32>, X_SCALE_SLOTS>;              // [group][row]
+var<workgroup> x_scale_tile: array<vec2<f32>, X_SCALE_SLOTS>;         // [group][row]
 var<workgroup> w_tile: array<vec4<u32>, STAGE * 2u * W_STRIDE>;       // [group, half][column]
 var<workgroup> w_scale_tile: array<vec2<f32>, STAGE * TILE_COLUMNS>;  // [group][column]
 

@@ -23,9 +23,9 @@ fn finish_matrix(a: Sums, b: Sums, rows: TileRows, place: u32, column: u32, thre
       first[i] = results[own][i * LANES + lane];
     }
   }
-  workgroupBarrier();
+  workgroupBarrier();  // what was there is used up
   subgroupMatrixStore<row_major>(&results[own], 0u, b, SIDE);
-  workgroupBarrier();
+  workgroupBarrier();  // the matrix is complete
   for (var i = 0u; i < SIDE * SIDE / LANES; i++) {
     let at = i * LANES + lane;
     let own_place = place + at / SIDE;

@@ -109,7 +109,7 @@ fn sum_chunk(first_round: u32, first_a: u32, first_b: u32, thread: u32) -> Chunk
   }
   let squares = make_chunk(first_round * LANES, thread);
   var sums = vec2<f32>();
-  for (var batch = 0u; batch < (CHUNK_ROUNDS + BATCH - 1u) / BATCH; batch++) {
+  for (var batch = 0u; batch < CHUNK_ROUNDS / BATCH; batch++) {
     let round = batch * BATCH;
     for (var i = 0u; i < BATCH; i++) {
       let slot = (round + i) * LANES + lane;

@@ -72,6 +72,18 @@ void add_tiles(std::vector<KernelCase>& cases) {
     add({.kind = kind, .n_weight_rows = 70, .dim = 512, .n_rows = 37, .max_rows = 64},
         kind == QuantKind::q4_k);
   }
+  add({.epilogue = Epilogue::swiglu,
+       .n_weight_rows = 120,
+       .dim = 96,
+       .n_rows = 34,
+       .max_rows = 40,
+       .n_parts = 3},
+      false);
+  add({.epilogue = Epilogue::add_residual, .n_weight_rows = 40, .dim = 128, .n_rows = 17, .max_rows = 512},
+      false);
+  add({.n_weight_rows = 40, .dim = 96, .n_rows = 35, .max_rows = 48, .norm = true}, false);
+  add({.n_weight_rows = 100, .dim = 160, .n_rows = 70, .max_rows = 96, .least_limits = true}, false);
+  // Weights below what f16 holds exactly are left out: prompts may be multiplied in f16 (docs/numerics.md).
   for (const Fill fill : {Fill::outliers, Fill::denormals, Fill::zeros, Fill::integers}) {
     add({.epilogue = Epilogue::store_f32,
          .n_weight_rows = 96,

@@ -22,8 +22,8 @@ alias Left = subgroup_matrix_left<f16, 16, 16>;
 alias Right = subgroup_matrix_right<f16, 16, 16>;
 alias Sums = subgroup_matrix_result<f32, 16, 16>;
 
-var<workgroup> x_tile: array<array<vec4<u32>, BAND_ROWS * STRIDE>, TILE_ROWS / BAND_ROWS>;              // [row][k]
-var<workgroup> w_tile: array<array<vec4<u32>, BAND_COLUMNS * STRIDE>, TILE_COLUMNS / BAND_COLUMNS>;  // [column][k]
+var<workgroup> x_tile: array<array<vec4<u32>, BAND_ROWS * STRIDE>, TILE_ROWS / BAND_ROWS>;           // [band][row][k]
+var<workgroup> w_tile: array<array<vec4<u32>, BAND_COLUMNS * STRIDE>, TILE_COLUMNS / BAND_COLUMNS>;  // [band][column][k]
 
 // A tile's rows: places [first, last) of a list, at most TILE_ROWS, for which x_row(place) and out_row(place) are rows of x
 // and out; and the first row of the matrix that multiplies them.

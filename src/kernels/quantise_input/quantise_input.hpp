@@ -5,8 +5,8 @@
 //
 // The scale is that of the largest magnitude, rounded up to one of eight steps a power of two, which costs up to 12 % of
 // the range, and makes every number the same on all devices: WGSL's division is not exact, multiplication is.
-// A group with infinity or NaN has v = 0 and a scale of infinity or NaN; one below 2^-100 is zero, and so is one from 2^127 on,
-// which no activation of a sound model has.
+// A group with infinity or NaN has v = 0 and a scale of infinity or NaN, and so has one whose sum of eight neighbours overflows; one
+// below 2^-100 is zero, and so is one from 2^127 on, which no activation of a sound model has.
 #include <array>
 #include <span>
 

@@ -55,6 +55,10 @@ std::vector<KernelCase> quantise_input_cases() {
   add(Fill::outliers, "outliers");
   add(Fill::denormals, "denormals");
   add(Fill::alternating, "alternating");
+  add(Fill::not_finite, "not finite");
+  cases.push_back(make_case(
+      {.dim = 288, .n_rows = 3, .max_rows = 4, .x = Fill::not_finite, .order = QuantisedOrder::by_vector},
+      "not finite", false));
   return cases;
 }
 

@@ -1,0 +1,58 @@
+// Which products the kernel set with subgroup matrices takes by them; no adapter of the tests runs them.
+#include <gtest/gtest.h>
+
+#include "gpu/host_device.hpp"
+#include "kernels/cases.hpp"
+
+namespace ztvm::kernels {
+namespace {
+
+constexpr gpu::Target k_target = {.cpu = false, .f16 = true, .subgroups = true, .matrices = true};
+
+gpu::Recording record(const KernelCase& one, std::uint32_t workgroup_bytes) {
+  const auto device = gpu::make_host_device();
+  device->mutable_caps().max_workgroup_bytes = workgroup_bytes;
+  CaseBuilder builder(*device, k_target, case_seed(one));
+  return build_case(builder, k_target, one).value();
+}
+
+// Tiles of more than few rows, of a kind that has whole numbers with one scale a group.
+std::vector<KernelCase> tile_cases() {
+  std::vector<KernelCase> cases = matmul_cases();
+  std::erase_if(cases, [](const KernelCase& one) {
+    return !one.name.starts_with("tiles: q") || one.name.starts_with("tiles: q6_k") || one.max_rows <= 32;
+  });
+  return cases;
+}
+
+TEST(MatmulMatrices, ManyRowsAreMultipliedByThemAlone) {
+  for (const KernelCase& one : tile_cases()) {
+    const gpu::Recording recording = record(one, 49152);
+    for (const gpu::Op& op : recording.ops) {
+      if (!op.name.starts_with("matmul")) continue;  // a norm
+      EXPECT_EQ(op.program.body, "matmul_gpu_matrices") << one.name << ": " << op.name;
+      EXPECT_TRUE(op.program.matrices) << one.name;
+    }
+  }
+}
+
+TEST(MatmulMatrices, FormsFitTheMemoryOfAWorkgroup) {
+  const auto first_form = [](std::uint32_t workgroup_bytes) {
+    KernelCase one = tile_cases().front();
+    one.all_forms = false;
+    return record(one, workgroup_bytes).ops.back().forms.front().name;
+  };
+  EXPECT_EQ(first_form(16384), "64 x 64 by matrices, 1 group");
+  EXPECT_EQ(first_form(32768), "64 x 128 by matrices, 2 groups");
+  EXPECT_EQ(first_form(49152), "128 x 128 by matrices, 2 groups");
+}
+
+TEST(MatmulMatrices, FewRowsStayWholeNumbers) {
+  for (const KernelCase& one : matmul_cases()) {
+    if (one.max_rows < 2 || one.max_rows > 32) continue;
+    for (const gpu::Op& op : record(one, 49152).ops) EXPECT_FALSE(op.program.matrices) << one.name;
+  }
+}
+
+}  // namespace
+}  // namespace ztvm::kernels
