@@ -33,11 +33,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   let last_row = step_state.n_rows - 1u;
   let first_column = (workgroup.x * TEAMS + team) * COLUMNS;
   var sums = array<array<f32, WEIGHT_ROWS>, TILE_ROWS>();
-  for (var round = 0u; round < (N_GROUPS + LANES - 1u) / LANES; round++) {
-    let g = round * LANES + lane;
-    if (g >= N_GROUPS) {
-      break;
-    }
+  for (var g = lane; g < N_GROUPS; g += LANES) {
     var levels = array<Levels, WEIGHT_ROWS>();
     for (var j = 0u; j < WEIGHT_ROWS; j++) {
       levels[j] = load_levels(weight_row(first_column, j) * N_GROUPS + g);
