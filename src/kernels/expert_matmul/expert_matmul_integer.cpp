@@ -49,7 +49,7 @@ void record_integer_experts(gpu::Recording& recording, std::string_view name, co
   };
   check(op.grid.y <= 65535, "the tiles of all experts fit one grid axis");
   op.program.parts.insert(op.program.parts.end(),
-                          {"step", "rows_of_experts", pair ? "finish_swiglu" : "finish_f32"});
+                          {"step", "tile_rows", "rows_of_experts", pair ? "finish_swiglu" : "finish_f32"});
   for (const auto& [constant, value] : {std::pair{"N_GROUPS", shape.dim / k_quant_group},
                                         {"N_OUT", shape.n_out},
                                         {"N_MATS", n_mats(shape)},

@@ -55,7 +55,7 @@ std::vector<Tile> tiles(const gpu::Recording& recording, std::uint32_t n_weight_
 gpu::Form tile_form(gpu::Program program, QuantisedOrder order, const Tile& tile,
                     std::uint32_t n_column_tiles) {
   program.body = "matmul_gpu_integer";
-  program.parts.push_back("rows_of_matrix");
+  program.parts.insert(program.parts.end(), {"tile_rows", "rows_of_matrix"});
   program.consts.push_back(gpu::const_bool("BY_VECTOR", order == QuantisedOrder::by_vector));
   add_tile_consts(program, tile);
   return {.name = fmt::format("{} x {}, {} rows a thread, {} team{}, {} groups", tile.rows, tile.columns,

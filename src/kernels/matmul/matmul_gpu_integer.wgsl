@@ -25,14 +25,6 @@ const_assert THREAD_COLUMNS == 4u;
 const_assert X_LOADS * WORKGROUP == STAGE * VECTORS * TILE_ROWS;
 const_assert W_LOADS * WORKGROUP == STAGE * TILE_COLUMNS;
 
-// A tile's rows: places [first, last) of a list, at most TILE_ROWS, for which x_row(place) and out_row(place) are rows of x
-// and out; and the first row of the matrix that multiplies them.
-struct TileRows {
-  first: u32,
-  last: u32,
-  first_weight_row: u32,
-}
-
 // Odd strides, so that neighbouring threads meet different banks.
 const X_STRIDE = TILE_ROWS + 1u;
 const W_STRIDE = TILE_COLUMNS + 1u;

@@ -57,8 +57,8 @@ void record_matrix_tiles(gpu::Recording& recording, std::string_view name, const
                          const MatrixPart& part, const MatmulShape& shape) {
   const std::uint32_t n_mats = shape.epilogue == Epilogue::swiglu ? 2 : 1;
   gpu::Program program = {.body = {}, .parts = levels_parts(shape.kind), .consts = matmul_consts(shape)};
-  program.parts.insert(program.parts.end(),
-                       {"matrix_stage", "step", "rows_of_matrix", epilogue_part(shape.epilogue)});
+  program.parts.insert(program.parts.end(), {"matrix_stage", "step", "tile_rows", "rows_of_matrix",
+                                             epilogue_part(shape.epilogue)});
   program.consts.push_back(gpu::const_u32("N_OUT", shape.n_out));
   program.consts.push_back(
       gpu::const_bool("SCALES_ARE_F16", shape.kind == QuantKind::q4 || shape.kind == QuantKind::q3));

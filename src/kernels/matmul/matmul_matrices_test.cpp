@@ -20,7 +20,7 @@ gpu::Recording record(const KernelCase& one, std::uint32_t workgroup_bytes) {
 std::vector<KernelCase> tile_cases() {
   std::vector<KernelCase> cases = matmul_cases();
   std::erase_if(cases, [](const KernelCase& one) {
-    return !one.name.starts_with("tiles: q") || one.name.starts_with("tiles: q6_k") || one.max_rows <= 32;
+    return !one.name.starts_with("tiles") || !one.all_forms || one.max_rows <= 32;
   });
   return cases;
 }

@@ -48,8 +48,8 @@ void add_forms(std::vector<KernelCase>& cases) {
 
 // Many rows in tiles, each in every form: row and column tails, stages that are not full, weights with scales of both kinds.
 void add_tiles(std::vector<KernelCase>& cases) {
-  const auto add = [&](MatmulCase c, bool quick) {
-    cases.push_back(make_case(c, "tiles", quick));
+  const auto add = [&](MatmulCase c, bool quick, std::string_view what = "tiles") {
+    cases.push_back(make_case(c, what, quick));
     cases.back().all_forms = true;
   };
   add({.n_weight_rows = 150, .dim = 96, .n_rows = 129, .max_rows = 130}, true);
@@ -84,7 +84,10 @@ void add_tiles(std::vector<KernelCase>& cases) {
   add({.n_weight_rows = 40, .dim = 96, .n_rows = 35, .max_rows = 48, .norm = true}, false);
   add({.n_weight_rows = 100, .dim = 160, .n_rows = 70, .max_rows = 96, .least_limits = true}, false);
   // Weights below what f16 holds exactly are left out: prompts may be multiplied in f16 (docs/numerics.md).
-  for (const Fill fill : {Fill::outliers, Fill::denormals, Fill::zeros, Fill::integers}) {
+  using Hard = std::pair<Fill, std::string_view>;
+  for (const auto& [fill, what] :
+       {Hard{Fill::outliers, "tiles of outliers"}, Hard{Fill::denormals, "tiles of denormals"},
+        Hard{Fill::zeros, "tiles of zeros"}, Hard{Fill::integers, "tiles of integers"}}) {
     add({.epilogue = Epilogue::store_f32,
          .n_weight_rows = 96,
          .dim = 352,
@@ -92,7 +95,7 @@ void add_tiles(std::vector<KernelCase>& cases) {
          .max_rows = 50,
          .weights = fill == Fill::denormals ? Fill::normal : fill,
          .x = fill},
-        false);
+        false, what);
   }
 }
 

@@ -25,14 +25,6 @@ alias Sums = subgroup_matrix_result<f32, 16, 16>;
 var<workgroup> x_tile: array<array<vec4<u32>, BAND_ROWS * STRIDE>, TILE_ROWS / BAND_ROWS>;           // [band][row][k]
 var<workgroup> w_tile: array<array<vec4<u32>, BAND_COLUMNS * STRIDE>, TILE_COLUMNS / BAND_COLUMNS>;  // [band][column][k]
 
-// A tile's rows: places [first, last) of a list, at most TILE_ROWS, for which x_row(place) and out_row(place) are rows of x
-// and out; and the first row of the matrix that multiplies them.
-struct TileRows {
-  first: u32,
-  last: u32,
-  first_weight_row: u32,
-}
-
 // The weight row of a tile's column: with a pair of matrices, sixteen of the first and the same of the second in turn.
 fn weight_row_in_turn(first_column: u32, t: u32) -> u32 {
   let column = first_column + t / (SIDE * N_MATS) * SIDE + t % SIDE;
