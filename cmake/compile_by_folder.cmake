@@ -1,6 +1,6 @@
 # compile_by_folder(TARGET): with ZTVM_BY_FOLDER, a folder's files are compiled as one, which takes less than half of the time,
 # because what they share is instantiated once. Names in unnamed namespaces are then unique within their folder. The
-# release build compiles each file by itself, and so finds includes that are missing.
+# preset `dev`, and `tidy` for clang-tidy, take each file by itself, and so find includes that are missing.
 option(ZTVM_BY_FOLDER "Compile the files of a folder as one" OFF)
 
 function(compile_by_folder target)

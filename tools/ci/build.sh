@@ -8,6 +8,11 @@ build_preset() {
   cmake --build "build/$preset" --target "$@"
 }
 
+# prepare_tidy: what clang-tidy needs to read each file by itself.
+prepare_tidy() {
+  build_preset tidy CMakeFiles/ztvm_core.dir/cmake_pch.hxx.pch CMakeFiles/ztvm_apps.dir/cmake_pch.hxx.pch
+}
+
 # hash_of PATH...: one hash over the names and contents of all files below, ignoring what tools generate.
 hash_of() {
   find "$@" \( -name node_modules -o -name dist \) -prune -o -type f -print0 | sort -z | xargs -0 sha256sum |

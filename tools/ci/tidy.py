@@ -47,7 +47,7 @@ def sources(build: pathlib.Path) -> list[pathlib.Path]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clang-tidy", default="clang-tidy-19")
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "tidy")
     parser.add_argument("--seconds", type=float, default=240)
     options = parser.parse_args()
     deadline = time.monotonic() + options.seconds
