@@ -16,6 +16,7 @@ class LoadedModelTest : public testing::Test {
  protected:
   void SetUp() override {
     fs::copy(ZTVM_SOURCE_DIR "/tests/golden/qwen3/model", folder(), fs::copy_options::recursive);
+    fs::remove(record_path(folder()));  // of somebody who ran the model where it is
     fs::permissions(folder(), fs::perms::owner_all);
     for (const auto& entry : fs::directory_iterator(folder())) {
       fs::permissions(entry.path(), fs::perms::owner_read | fs::perms::owner_write);
