@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <numeric>
 
 #include "gpu/pipeline_compiler_native.hpp"
 #include "gpu/timestamps_native.hpp"
@@ -209,16 +210,14 @@ void WebGpuDevice::submit(std::span<const Command> commands) {
   if (!commands.empty()) uploads_.release();  // a model is loaded before it runs
 }
 
-// With times, one before the first dispatch, and one when each is done or, of the whole, the last.
+// With times, one before the first dispatch, and one when each is done or, of the whole, each pass.
 void WebGpuDevice::encode(WGPUCommandEncoder encoder, std::span<const Command> commands,
                           TimestampQueries* times, Timed timed) const {
-  const Command* last = nullptr;  // dispatch
-  for (const Command& command : commands) {
-    if (command.kind == Command::Kind::dispatch) last = &command;
-  }
   PassPtr pass;
   const auto end_pass = [&] {
-    if (pass) wgpuComputePassEncoderEnd(pass.get());
+    if (!pass) return;
+    if (times != nullptr && timed == Timed::whole) times->write(pass.get());
+    wgpuComputePassEncoderEnd(pass.get());
     pass.reset();
   };
   for (const Command& command : commands) {
@@ -228,7 +227,7 @@ void WebGpuDevice::encode(WGPUCommandEncoder encoder, std::span<const Command> c
       wgpuComputePassEncoderSetPipeline(pass.get(), pipeline(command.a));
       wgpuComputePassEncoderSetBindGroup(pass.get(), 0, bindings_[command.b - 1].get(), 0, nullptr);
       wgpuComputePassEncoderDispatchWorkgroups(pass.get(), command.x, command.y, command.z);
-      if (times != nullptr && (timed == Timed::each || &command == last)) times->write(pass.get());
+      if (times != nullptr && timed == Timed::each) times->write(pass.get());
     } else {
       end_pass();
       wgpuCommandEncoderCopyBufferToBuffer(encoder, buffer(command.a), std::uint64_t{command.x} * 4,
@@ -249,7 +248,9 @@ Result<std::vector<double>> WebGpuDevice::time(std::span<const Command> commands
   encode(encoder.get(), commands, &times, timed);
   times.resolve(encoder.get());
   finish_and_submit(std::move(encoder));
-  return times.read(device_.get(), queue_.get());
+  auto us = times.read(device_.get(), queue_.get());
+  if (us && timed == Timed::whole) *us = {std::accumulate(us->begin(), us->end(), 0.0)};
+  return us;
 }
 
 WGPUSubmissionIndex WebGpuDevice::finish_and_submit(EncoderPtr encoder) {

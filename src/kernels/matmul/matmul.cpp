@@ -35,13 +35,19 @@ std::vector<gpu::Const> matmul_consts(const MatmulShape& shape) {
           gpu::const_u32("OUT_STRIDE", shape.out_stride), gpu::const_u32("OUT_FIRST", shape.out_first)};
 }
 
-std::vector<gpu::Binding> matmul_bindings(const Matmul& args, const MatrixPart& part) {
+gpu::Op matmul_op(std::string_view name, const Matmul& args, const MatrixPart& part,
+                  const MatmulShape& shape) {
   using gpu::Access;
-  return {{part.words, Access::read},
-          {part.scales, Access::read},
-          {args.step, Access::read},
-          {args.x, Access::read},
-          {args.out, Access::read_write}};
+  return {.name = std::string(name),
+          .program = {},
+          .bindings = {{part.words, Access::read},
+                       {part.scales, Access::read},
+                       {args.step, Access::read},
+                       {args.x, Access::read},
+                       {args.out, Access::read_write}},
+          .grid = {},
+          .oracle = [shape](std::span<const gpu::HostView> views) { matmul_reference(views, shape); },
+          .tolerance = gpu::sum_tolerance(shape.dim, args.out.dtype)};
 }
 
 namespace {
@@ -93,17 +99,11 @@ std::uint32_t add_column_form(gpu::Op& op, const gpu::Recording& recording, cons
 // Any number of rows, in f32.
 void record_rows(gpu::Recording& recording, std::string_view name, const Matmul& args, const MatrixPart& part,
                  const MatmulShape& shape) {
-  gpu::Op op = {
-      .name = std::string(name),
-      .program = {.body = {},
-                  .parts = {"step", shape.rows == Rows::all ? "rows_all" : "rows_last", "quads",
-                            weights_part(shape.kind), epilogue_part(shape.epilogue)},
-                  .consts = matmul_consts(shape)},
-      .bindings = matmul_bindings(args, part),
-      .grid = {},
-      .oracle = [shape](std::span<const gpu::HostView> views) { matmul_reference(views, shape); },
-      .tolerance = gpu::sum_tolerance(shape.dim, args.out.dtype),
-  };
+  gpu::Op op = matmul_op(name, args, part, shape);
+  op.program = {.body = {},
+                .parts = {"step", shape.rows == Rows::all ? "rows_all" : "rows_last", "quads",
+                          weights_part(shape.kind), epilogue_part(shape.epilogue)},
+                .consts = matmul_consts(shape)};
   op.program.consts.push_back(gpu::const_u32("N_OUT", shape.n_out));
   const std::uint32_t rows_per_workgroup = is_many_rows(recording, args)
                                                ? add_many_rows_form(op, recording, shape)

@@ -56,14 +56,10 @@ bool record_cpu_rows4(gpu::Recording& recording, std::string_view name, const Ma
     program.consts.push_back(gpu::const_u32("WORKGROUP", plan->workgroup));
     shape.first_element = first * k_quant_group;
     shape.n_elements = count * k_quant_group;
-    recording.ops.push_back({
-        .name = std::string(name),
-        .program = std::move(program),
-        .bindings = matmul_bindings(args, part),
-        .grid = {.x = plan->n_workgroups},
-        .oracle = [shape](std::span<const gpu::HostView> views) { matmul_reference(views, shape); },
-        .tolerance = gpu::sum_tolerance(shape.dim, args.out.dtype),
-    });
+    gpu::Op op = matmul_op(name, args, part, shape);
+    op.program = std::move(program);
+    op.grid = {.x = plan->n_workgroups};
+    recording.ops.push_back(std::move(op));
   }
   return true;
 }

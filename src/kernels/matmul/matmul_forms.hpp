@@ -7,8 +7,10 @@ namespace ztvm::kernels {
 std::string_view epilogue_part(Epilogue epilogue);
 // N_GROUPS, N_MATS, PAIR_OFFSET, OUT_STRIDE, OUT_FIRST.
 std::vector<gpu::Const> matmul_consts(const MatmulShape& shape);
-// words, scales, step, x, out.
-std::vector<gpu::Binding> matmul_bindings(const Matmul& args, const MatrixPart& part);
+// An op on words, scales, step, x, out with its oracle, and the tolerance of exact weights and x; its form sets program and
+// grid.
+gpu::Op matmul_op(std::string_view name, const Matmul& args, const MatrixPart& part,
+                  const MatmulShape& shape);
 
 // What the forms of such an op depend on, besides the kernel set: "matmul of 1 row, q4, 9216 x 3072, normed".
 std::string describe(const MatmulShape& shape, std::uint32_t max_rows);

@@ -100,14 +100,7 @@ void record_integer_tiles(gpu::Recording& recording, std::string_view name, cons
   for (const Tile& tile : tiles(recording, shape.n_out * n_mats)) {
     forms.push_back(tile_form(program, shape.order, tile, div_up(shape.n_out, tile.columns / n_mats)));
   }
-  gpu::Op op = {
-      .name = std::string(name),
-      .program = {},
-      .bindings = matmul_bindings(args, part),
-      .grid = {},
-      .oracle = [shape](std::span<const gpu::HostView> views) { matmul_reference(views, shape); },
-      .tolerance = gpu::sum_tolerance(shape.dim, args.out.dtype),
-  };
+  gpu::Op op = matmul_op(name, args, part, shape);
   op.bindings[3].tensor = args.quantised->bytes;
   op.bindings.push_back({args.quantised->scales, gpu::Access::read});
   record_tuned(recording, std::move(op), describe(shape, recording.max_rows), std::move(forms));

@@ -94,8 +94,8 @@ gpu::Program integer_program(const gpu::Recording& recording, const MatmulShape&
   const bool subgroups = recording.target.subgroups;
   gpu::Program program = {
       .body = "matmul_gpu_row",
-      .parts = {"step", shape.kind == QuantKind::q4 ? "row_q4" : "row_q8", epilogue_part(shape.epilogue),
-                subgroups ? "partial_sum_subgroup" : "partial_sum_workgroup",
+      .parts = {"step", "folds", shape.kind == QuantKind::q4 ? "row_q4" : "row_q8",
+                epilogue_part(shape.epilogue), subgroups ? "partial_sum_subgroup" : "partial_sum_workgroup",
                 subgroups ? "fours_subgroup" : "fours_workgroup"},
       .consts = matmul_consts(shape)};
   if (shape.normed) {
@@ -131,14 +131,7 @@ bool gpu_row_takes_norm(const Matrix& weights) {
 void record_gpu_row(gpu::Recording& recording, std::string_view name, const Matmul& args,
                     const MatrixPart& part, const MatmulShape& shape) {
   const std::uint32_t n_mats = shape.epilogue == Epilogue::swiglu ? 2 : 1;
-  gpu::Op op = {
-      .name = std::string(name),
-      .program = {},
-      .bindings = matmul_bindings(args, part),
-      .grid = {},
-      .oracle = [shape](std::span<const gpu::HostView> views) { matmul_reference(views, shape); },
-      .tolerance = gpu::sum_tolerance(shape.dim, args.out.dtype),
-  };
+  gpu::Op op = matmul_op(name, args, part, shape);
   std::vector<gpu::Form> forms;
   if (has_integer_form(shape.kind)) {
     op.tolerance += static_cast<float>(n_mats) * k_row_bytes_tolerance;

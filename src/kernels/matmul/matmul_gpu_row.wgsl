@@ -40,13 +40,6 @@ fn dot16(levels: vec4<u32>, bytes: vec4<u32>) -> i32 {
          (dot4I8Packed(levels.z, bytes.z) + dot4I8Packed(levels.w, bytes.w));
 }
 
-fn largest(v: vec4<f32>) -> f32 {
-  return max(max(v.x, v.y), max(v.z, v.w));
-}
-fn total(v: vec4<f32>) -> f32 {
-  return (v.x + v.y) + (v.z + v.w);
-}
-
 // The bytes of groups first_group to first_group + CHUNK; those beyond the last group multiply to nothing. Gives the sum
 // of the thread's squares before the norm. Quad q of a chunk is thread q % WORKGROUP's; four threads have half a group, whose
 // bytes two of them join, because no two threads may write one vector: the even ones have the high bytes, the odd ones the low.

@@ -3,6 +3,7 @@
 
 #include "gpu/host_device.hpp"
 #include "kernels/cases.hpp"
+#include "kernels/matmul/matmul_forms.hpp"
 
 namespace ztvm::kernels {
 namespace {
@@ -20,7 +21,7 @@ gpu::Recording record(const KernelCase& one, std::uint32_t workgroup_bytes) {
 std::vector<KernelCase> tile_cases() {
   std::vector<KernelCase> cases = matmul_cases();
   std::erase_if(cases, [](const KernelCase& one) {
-    return !one.name.starts_with("tiles") || !one.all_forms || one.max_rows <= 32;
+    return !one.name.starts_with("tiles") || !one.all_forms || one.max_rows <= k_few_rows;
   });
   return cases;
 }
@@ -49,7 +50,7 @@ TEST(MatmulMatrices, FormsFitTheMemoryOfAWorkgroup) {
 
 TEST(MatmulMatrices, FewRowsStayWholeNumbers) {
   for (const KernelCase& one : matmul_cases()) {
-    if (one.max_rows < 2 || one.max_rows > 32) continue;
+    if (one.max_rows < 2 || one.max_rows > k_few_rows) continue;
     for (const gpu::Op& op : record(one, 49152).ops) EXPECT_FALSE(op.program.matrices) << one.name;
   }
 }

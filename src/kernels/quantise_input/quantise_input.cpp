@@ -15,7 +15,8 @@ void quantise_input(gpu::Recording& recording, std::string_view name, const Quan
   recording.ops.push_back({
       .name = std::string(name),
       .program = {.body = "quantise_input",
-                  .parts = {"step", recording.target.subgroups ? "fours_subgroup" : "fours_workgroup"},
+                  .parts = {"step", "folds",
+                            recording.target.subgroups ? "fours_subgroup" : "fours_workgroup"},
                   .consts = {gpu::const_u32("N_GROUPS", n_groups), gpu::const_u32("PLANES", planes),
                              gpu::const_bool("BY_VECTOR", args.order == QuantisedOrder::by_vector),
                              gpu::const_u32("WORKGROUP", k_workgroup)}},

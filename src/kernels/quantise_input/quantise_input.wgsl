@@ -1,5 +1,5 @@
 // Groups of 32 elements of x to whole numbers, see quantise_input.hpp: four neighbouring threads a group, eight elements each.
-// Consts: N_GROUPS (of a row), PLANES, BY_VECTOR, WORKGROUP. Bindings: 0 step, 1 x, 2 bytes, 3 scales. Part: fours.
+// Consts: N_GROUPS (of a row), PLANES, BY_VECTOR, WORKGROUP. Bindings: 0 step, 1 x, 2 bytes, 3 scales. Parts: folds, fours.
 @group(0) @binding(0) var<storage, read> step_state: Step;
 @group(0) @binding(1) var<storage, read> x: array<vec4<Elem>>;
 @group(0) @binding(2) var<storage, read_write> bytes: array<vec2<u32>>;  // halves of vectors
@@ -36,10 +36,6 @@ fn scale_for(top: f32) -> Scale {
 
 var<workgroup> slots: array<vec2<f32>, WORKGROUP>;  // of fours_workgroup
 
-fn largest(v: vec4<f32>) -> f32 {
-  return max(max(v.x, v.y), max(v.z, v.w));
-}
-
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let row = workgroup.y;
@@ -55,8 +51,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   let va = vec4<i32>(round(a * scale.factor));
   let vb = vec4<i32>(round(b * scale.factor));
   // Infinity and NaN do not survive as whole numbers, so they become the scale. Sums of whole numbers are exact in f32.
-  let raw = a + b;
-  let raw_sum = (raw.x + raw.y) + (raw.z + raw.w);
+  let raw_sum = total(a + b);
   let v = va + vb;
   let has_all = (bitcast<u32>(raw_sum) & 0x7F800000u) != 0x7F800000u;
   let sum = fours_sum(select(raw_sum, f32((v.x + v.y) + (v.z + v.w)), has_all), thread);
