@@ -1,19 +1,20 @@
-// Maxima and sums over four neighbouring threads through workgroup memory: `slots` of the body, one a thread. Called in
-// turn, so that one's barrier is the other's proof that all have read.
+// Maxima and sums over four neighbouring threads through workgroup memory.
+var<workgroup> fours: array<f32, WORKGROUP>;
 var<workgroup> joined: array<u32, WORKGROUP>;
 
-fn fours_max(value: f32, thread: u32) -> f32 {
-  slots[thread].x = value;
-  workgroupBarrier();  // every thread's value is there
+// Every thread's value, once all have written theirs; before, all have read those of the call before.
+fn share_fours(value: f32, thread: u32) -> vec4<f32> {
+  workgroupBarrier();
+  fours[thread] = value;
+  workgroupBarrier();
   let first = thread / 4u * 4u;
-  return max(max(slots[first].x, slots[first + 1u].x), max(slots[first + 2u].x, slots[first + 3u].x));
+  return vec4<f32>(fours[first], fours[first + 1u], fours[first + 2u], fours[first + 3u]);
+}
+fn fours_max(value: f32, thread: u32) -> f32 {
+  return largest(share_fours(value, thread));
 }
 fn fours_sum(value: f32, thread: u32) -> f32 {
-  workgroupBarrier();  // all have read before a vector is written, of which this is a part
-  slots[thread].y = value;
-  workgroupBarrier();  // every thread's value is there
-  let first = thread / 4u * 4u;
-  return (slots[first].y + slots[first + 1u].y) + (slots[first + 2u].y + slots[first + 3u].y);
+  return total(share_fours(value, thread));
 }
 // Of a thread and the one beside it: the high words of both for the even one, the low words for the odd one.
 fn twos_join(high: u32, low: u32, thread: u32) -> vec2<u32> {

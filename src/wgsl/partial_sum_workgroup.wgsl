@@ -2,6 +2,6 @@
 fn sum_width() -> u32 {
   return 1u;
 }
-fn partial_sum(value: vec4<f32>, width: u32) -> vec4<f32> {
+fn partial_sum(value: vec2<f32>, width: u32) -> vec2<f32> {
   return value;
 }

@@ -3,14 +3,15 @@
 
 const NORMED = false;
 
-fn x_first_quad() -> u32 {
-  return 0u;
+struct Quad {
+  x: vec4<f32>,
 }
-fn raw_quad(q: u32) -> vec4<f32> {
-  return vec4<f32>(x[q]);
+
+fn load_quad(q: u32) -> Quad {
+  return Quad(vec4<f32>(x[q]));
 }
-fn weighed_quad(q: u32, raw: vec4<f32>) -> vec4<f32> {
-  return raw;
+fn weighed(quad: Quad) -> vec4<f32> {
+  return quad.x;
 }
 fn norm_scale(squares: f32) -> f32 {
   return 1.0;

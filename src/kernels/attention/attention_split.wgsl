@@ -16,6 +16,7 @@
 const QUADS = HEAD_DIM / 4u;
 const SHARING = N_HEADS / N_KV_HEADS;
 const PARTS = WORKGROUP / SPLIT;
+const QUADS_PER_PART = (QUADS + PARTS - 1u) / PARTS;
 const GROUPS = WORKGROUP / QUADS;
 const FRESH_QUADS = QUADS * (HEADS + 1u);  // of the queries, then of the key
 const QUADS_PER_THREAD = (FRESH_QUADS + WORKGROUP - 1u) / WORKGROUP;
@@ -46,6 +47,11 @@ fn highest_score(head: u32) -> f32 {
   return highest;
 }
 
+// The first KvQuad of a position's key; of one beyond the last page that of some other.
+fn key_place(kv_head: u32, position: u32) -> u32 {
+  return cache_index(pages[min(position / PAGE_SLOTS, arrayLength(&pages) - 1u)], kv_head, position);
+}
+
 // The first element of head h of the queries, or of the key behind them, in qkv.
 fn fresh_head(first_head: u32, kv_head: u32, h: u32) -> u32 {
   return select(first_head + h, N_HEADS + kv_head, h == HEADS) * HEAD_DIM;
@@ -68,32 +74,41 @@ fn fresh_quad(head: u32, quad: u32) -> vec4<f32> {
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let first_head = workgroup.x * HEADS;
   let kv_head = first_head / SHARING;
-  let position = step_state.position;
   let first_key = workgroup.y * SPLIT;
+  let quad = thread % QUADS;
+  let group = thread / QUADS;
+  let key = thread / PARTS;
+  // Asked for together with the position, which not all of it may need. Keys beyond the last one weigh nothing.
+  let place = key_place(kv_head, first_key + key);
+  let other_place = key_place(kv_head, first_key + thread);
+  let asked = ask_for_fresh(first_head, kv_head, thread);
+  let value = fresh_value(kv_head, quad);
+  let position = step_state.position;
   if (first_key > position) {
     return;
   }
   let n_mine = min(SPLIT, position + 1u - first_key);
   let newest = position - first_key;  // at least SPLIT where another workgroup has the row's key
-  if (thread < SPLIT) {
-    let p = first_key + min(thread, n_mine - 1u);
-    first_quads[thread] = cache_index(pages[p / PAGE_SLOTS], kv_head, p);
+  var key_quads = array<KvQuad, QUADS_PER_PART>();
+  var key_scales = array<KvQuad, QUADS_PER_PART>();
+  for (var n = 0u; n < QUADS_PER_PART; n++) {
+    let i = min(n * PARTS + thread % PARTS, QUADS - 1u);
+    key_quads[n] = keys[place + kv_quad_at(i)];
+    key_scales[n] = keys[place + kv_scale_at(i)];
   }
-  make_fresh(first_head, kv_head, position, thread);
+  if (thread < SPLIT) {
+    first_quads[thread] = other_place;
+  }
+  make_fresh(asked, position, thread);
   workgroupBarrier();  // the queries, the row's key and the places of the keys are there
 
-  let quad = thread % QUADS;
-  let group = thread / QUADS;
-  let value = fresh_value(kv_head, quad);
-  let key = thread / PARTS;
-  let at = first_quads[key];
   var scores = array<f32, HEADS>();
-  for (var n = 0u; n < (QUADS + PARTS - 1u) / PARTS; n++) {
+  for (var n = 0u; n < QUADS_PER_PART; n++) {
     let i = n * PARTS + thread % PARTS;
     if (i >= QUADS) {
       break;
     }
-    var k = kv_value(keys[at + kv_quad_at(i)], keys[at + kv_scale_at(i)]);
+    var k = kv_value(key_quads[n], key_scales[n]);
     if (key >= newest) {
       k = quads[HEADS * QUADS + i];
     }
@@ -141,16 +156,16 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
 
   if (group < GROUPS) {
     var output = array<vec4<f32>, HEADS>();
-    // Every place, so that all loads are under way at once: those beyond the last key have weight 0.
+    // As often for every share, so that all loads are under way at once: those beyond the last key weigh nothing.
     for (var n = 0u; n < (SPLIT + GROUPS - 1u) / GROUPS; n++) {
-      let i = min(n * GROUPS + group, SPLIT - 1u);
-      let place = first_quads[i];
-      var v = kv_value(values[place + kv_quad_at(quad)], values[place + kv_scale_at(quad)]);
+      let i = min(n * GROUPS + group, n_mine - 1u);
+      let start = first_quads[i];
+      var v = kv_value(values[start + kv_quad_at(quad)], values[start + kv_scale_at(quad)]);
       if (i >= newest) {
         v = value;
       }
       for (var h = 0u; h < HEADS; h++) {
-        output[h] += select(0.0, weights[h * SPLIT + i], n * GROUPS + group < SPLIT) * v;
+        output[h] += select(0.0, weights[h * SPLIT + i], n * GROUPS + group < n_mine) * v;
       }
     }
     for (var h = 0u; h < HEADS; h++) {

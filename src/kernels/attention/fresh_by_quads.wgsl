@@ -2,51 +2,76 @@
 // because no two threads may write one vector of workgroup memory.
 const HALF = N_ROTATED / 2u;
 
-// The head's element after its norm.
-fn normed_element(first: u32, element: u32, is_key: bool, factor: f32) -> f32 {
-  return f32(qkv[first + element]) * factor * norm_weight(is_key, element);
+// A quad as it is in qkv, the elements that its own are turned with, and the norm's weights of both.
+struct FreshQuad {
+  own: vec4<f32>,
+  other: vec4<f32>,
+  own_weights: vec4<f32>,
+  other_weights: vec4<f32>,
+}
+struct Fresh {
+  quads: array<FreshQuad, QUADS_PER_THREAD>,
 }
 
-// The element turned with the other one of its pair, rotate-half order; those beyond N_ROTATED stay. Without branches, so
-// that the loads of all are under way at once.
-fn turned_element(first: u32, element: u32, is_key: bool, factor: f32, position: u32) -> f32 {
-  let is_turned = element < N_ROTATED;
-  let is_second = element >= HALF;
-  let other_element = select(element, select(element + HALF, element - HALF, is_second), is_turned);
-  let own = normed_element(first, element, is_key, factor);
-  let other = normed_element(first, other_element, is_key, factor);
-  let turn = select(vec2<f32>(1.0, 0.0), rope[position * HALF + element % HALF], is_turned);
-  return own * turn.x + select(-other, other, is_second) * turn.y;
+// The other element of a pair, rotate-half order; those beyond N_ROTATED stay.
+fn other_element(element: u32) -> u32 {
+  return select(element, select(element + HALF, element - HALF, element >= HALF), element < N_ROTATED);
+}
+
+fn ask_for_fresh(first_head: u32, kv_head: u32, thread: u32) -> Fresh {
+  var asked = Fresh();
+  for (var n = 0u; n < QUADS_PER_THREAD; n++) {
+    let i = min(n * WORKGROUP + thread, FRESH_QUADS - 1u);
+    let head = i / QUADS;
+    let first = fresh_head(first_head, kv_head, head);
+    var quad = FreshQuad();
+    for (var e = 0u; e < 4u; e++) {
+      let element = 4u * (i % QUADS) + e;
+      let other = other_element(element);
+      quad.own[e] = f32(qkv[first + element]);
+      quad.other[e] = f32(qkv[first + other]);
+      quad.own_weights[e] = norm_weight(head == HEADS, element);
+      quad.other_weights[e] = norm_weight(head == HEADS, other);
+    }
+    asked.quads[n] = quad;
+  }
+  return asked;
+}
+
+// By how much an element's own and its other one are turned; without branches, so that all loads are under way at once.
+fn turn_of(element: u32, position: u32) -> vec2<f32> {
+  let turn = select(vec2<f32>(1.0, 0.0), rope[position * HALF + element % HALF], element < N_ROTATED);
+  return vec2<f32>(turn.x, select(-turn.y, turn.y, element >= HALF));
 }
 
 // Leaves them in `quads`, as they are stored: rounded.
-fn make_fresh(first_head: u32, kv_head: u32, position: u32, thread: u32) {
+fn make_fresh(asked: Fresh, position: u32, thread: u32) {
   for (var n = 0u; n < QUADS_PER_THREAD; n++) {
     let i = n * WORKGROUP + thread;
     if (i < FRESH_QUADS) {
-      let at = fresh_head(first_head, kv_head, i / QUADS) + 4u * (i % QUADS);
-      let v = vec4<f32>(f32(qkv[at]), f32(qkv[at + 1u]), f32(qkv[at + 2u]), f32(qkv[at + 3u]));
-      part_scores[i] = dot(v, v);
+      part_scores[i] = dot(asked.quads[n].own, asked.quads[n].own);
     }
   }
   workgroupBarrier();  // the squares of every quad are there
   for (var n = 0u; n < QUADS_PER_THREAD; n++) {
     let i = n * WORKGROUP + thread;
     if (i < FRESH_QUADS) {
+      let asked_quad = asked.quads[n];
       let head = i / QUADS;
-      let first = fresh_head(first_head, kv_head, head);
-      let is_key = head == HEADS;
       var squares = 0.0;
       for (var k = 0u; k < QUADS; k++) {
         squares += part_scores[head * QUADS + k];
       }
       let factor = norm_factor(squares);
+      let own = asked_quad.own * factor * asked_quad.own_weights;
+      let other = asked_quad.other * factor * asked_quad.other_weights;
       let element = 4u * (i % QUADS);
-      let quad = vec4<f32>(turned_element(first, element, is_key, factor, position),
-                           turned_element(first, element + 1u, is_key, factor, position),
-                           turned_element(first, element + 2u, is_key, factor, position),
-                           turned_element(first, element + 3u, is_key, factor, position));
-      quads[i] = vec4<f32>(vec4<Elem>(quad)) * select(SCALE, 1.0, is_key);
+      let a = turn_of(element, position);
+      let b = turn_of(element + 1u, position);
+      let c = turn_of(element + 2u, position);
+      let d = turn_of(element + 3u, position);
+      let quad = own * vec4<f32>(a.x, b.x, c.x, d.x) + other * vec4<f32>(a.y, b.y, c.y, d.y);
+      quads[i] = vec4<f32>(vec4<Elem>(quad)) * select(SCALE, 1.0, head == HEADS);
     }
   }
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "gpu/tuning.hpp"
 #include "kernels/matmul/matmul_forms.hpp"
@@ -37,55 +38,81 @@ gpu::Program float_program(const gpu::Recording& recording, const MatmulShape& s
   return program;
 }
 
-constexpr std::uint32_t k_lanes = 32;  // threads that share two weight rows
+constexpr std::uint32_t k_step_rows = 2;  // weight rows of a team and step
 
-// How the integer form goes through a weight row, in rounds of k_lanes groups.
+// How the integer form goes through the weights: teams of `lanes` threads take two rows a step.
 struct IntegerForm {
   std::uint32_t workgroup = 256;
-  std::uint32_t batch = 1;         // rounds whose weights are asked for together
-  std::uint32_t chunk_rounds = 1;  // rounds whose bytes of x are kept at once
+  std::uint32_t lanes = 32;
+  std::uint32_t steps = 1;
+  std::uint32_t rounds = 1;   // groups of a row that a thread asks for together
+  std::uint32_t batches = 1;  // of those in a chunk
+
+  bool operator==(const IntegerForm&) const = default;
 };
 
-// Groups of x whose bytes and scales fit workgroup memory beside the slots of every thread.
-std::uint32_t max_chunk_groups(const gpu::Limits& limits, std::uint32_t workgroup) {
-  return (limits.workgroup_bytes - 16 * workgroup) / 80;
+// Groups of x whose bytes and scales fit workgroup memory beside the slots of every thread: its partial sums, and what
+// joins four threads without subgroup operations.
+std::uint32_t max_chunk_groups(const gpu::Recording& recording, const IntegerForm& form) {
+  const std::uint32_t slots = k_step_rows * form.steps + 1 + (recording.target.subgroups ? 0 : 2);
+  const std::uint32_t n_bytes = 4 * slots * form.workgroup;
+  return recording.limits.workgroup_bytes <= n_bytes ? 0 : (recording.limits.workgroup_bytes - n_bytes) / 80;
 }
 
-// As few chunks as fit, of batches alike. The workgroup and a batch fit the limits.
-IntegerForm make_integer_form(const gpu::Limits& limits, std::uint32_t n_rounds, std::uint32_t workgroup,
-                              std::uint32_t batch) {
-  const std::uint32_t n_batches = div_up(n_rounds, batch);
-  const std::uint32_t max_batches = max_chunk_groups(limits, workgroup) / (k_lanes * batch);
-  return {.workgroup = workgroup,
-          .batch = batch,
-          .chunk_rounds = batch * div_up(n_batches, div_up(n_batches, max_batches))};
+// In as few batches and chunks as `form.rounds` and the memory allow, all alike. None: the device has not the threads, or
+// not the memory.
+std::optional<IntegerForm> fit_integer_form(const gpu::Recording& recording, std::uint32_t n_groups,
+                                            IntegerForm form) {
+  if (form.workgroup > recording.limits.workgroup_threads) return std::nullopt;
+  const std::uint32_t n_rounds = div_up(n_groups, form.lanes);
+  const std::uint32_t most_rounds = std::min(form.rounds, max_chunk_groups(recording, form) / form.lanes);
+  if (most_rounds == 0) return std::nullopt;
+  const std::uint32_t n_batches = div_up(n_rounds, most_rounds);
+  form.rounds = div_up(n_rounds, n_batches);
+  const std::uint32_t most_batches = max_chunk_groups(recording, form) / (form.lanes * form.rounds);
+  form.batches = div_up(n_batches, div_up(n_batches, most_batches));
+  return form;
 }
 
-// The first was the fastest on an H200 (docs/performance.md): all of a short row at once, where no lane stays idle; long rows
-// in batches of four or five rounds, by workgroups that make x's bytes with twice as many threads.
-std::vector<IntegerForm> integer_forms(const gpu::Limits& limits, const MatmulShape& shape) {
+// The first was the fastest on an H200 (docs/performance.md): teams of 64 threads for long rows; else so many steps that all
+// workgroups run at once there, as each makes x's bytes anew, or smaller teams where they leave no thread idle.
+std::vector<IntegerForm> integer_forms(const gpu::Recording& recording, const MatmulShape& shape) {
+  constexpr std::uint32_t k_all = 6;  // rounds of a short row together
   const std::uint32_t n_groups = shape.dim / k_quant_group;
-  const std::uint32_t n_rounds = div_up(n_groups, k_lanes);
-  const bool is_long = n_rounds > 4;
-  const std::uint32_t batch = is_long ? n_rounds % 5 == 0 ? 5 : 4 : n_groups % k_lanes == 0 ? n_rounds : 1;
-  const bool has_512 = limits.workgroup_threads >= 512 && limits.workgroup_bytes >= 32768;
-  std::vector<IntegerForm> forms;
-  const auto add = [&](std::uint32_t workgroup, std::uint32_t rounds) {
-    const std::uint32_t most = max_chunk_groups(limits, workgroup) / k_lanes;
-    const IntegerForm form =
-        make_integer_form(limits, n_rounds, workgroup, std::min({rounds, n_rounds, most}));
-    const auto is_same = [&](const IntegerForm& other) {
-      return other.workgroup == form.workgroup && other.batch == form.batch;
-    };
-    if (std::ranges::none_of(forms, is_same)) forms.push_back(form);
+  const std::uint32_t n_team_columns = k_step_rows / (shape.epilogue == Epilogue::swiglu ? 2 : 1);
+  // Workgroups of 256 threads that take one step.
+  const auto n_workgroups = [&](std::uint32_t lanes) {
+    return div_up(shape.n_out, n_team_columns * (256 / lanes));
   };
-  add(is_long && has_512 ? 512 : 256, batch);
-  if (has_512) {
-    add(512, batch);
-    add(512, 1);
+  std::vector<IntegerForm> wanted;
+  if (n_groups > 160) {
+    wanted = {{1024, 64, 1, 5}, {512, 64, 1, 5}, {512, 32, 1, 5},
+              {256, 64, 1, 5},  {256, 32, 1, 4}, {256, 32, 1, 2}};
+  } else {
+    const bool small_teams = n_groups % 32 != 0 && n_groups % 16 == 0 && n_workgroups(16) >= 256;
+    const std::uint32_t steps = std::clamp(n_workgroups(32) / 256, 1u, 4u);
+    if (small_teams) wanted.push_back({256, 16, 1, k_all});
+    // Few rows: larger teams are more workgroups.
+    if (n_workgroups(32) < 256 && n_groups % 96 == 0) wanted.push_back({384, 96, 1, k_all});
+    if (n_workgroups(32) < 256 && n_groups % 64 == 0) wanted.push_back({384, 64, 1, k_all});
+    wanted.insert(wanted.end(), {{256, 32, steps, k_all},
+                                 {256, 32, 1, k_all},
+                                 {256, 32, 2, k_all},
+                                 {384, 32, 2, k_all},
+                                 {384, 32, 3, k_all},
+                                 {512, 32, 1, k_all},
+                                 {256, 16, 1, k_all},
+                                 {256, 64, 1, k_all},
+                                 {384, 96, 1, k_all},
+                                 {256, 32, 1, 1}});
   }
-  for (const std::uint32_t rounds : {batch, 3u, 2u, 1u}) add(256, rounds);
-  add(128, batch);
+  std::vector<IntegerForm> forms;
+  for (IntegerForm form : wanted) {
+    // A group of q8 has twice the words.
+    if (shape.kind == QuantKind::q8) form.rounds = div_up(form.rounds, 2u);
+    const auto fitted = fit_integer_form(recording, n_groups, form);
+    if (fitted && std::ranges::find(forms, *fitted) == forms.end()) forms.push_back(*fitted);
+  }
   return forms;
 }
 
@@ -94,8 +121,10 @@ gpu::Program integer_program(const gpu::Recording& recording, const MatmulShape&
   const bool subgroups = recording.target.subgroups;
   gpu::Program program = {
       .body = "matmul_gpu_row",
-      .parts = {"step", "folds", shape.kind == QuantKind::q4 ? "row_q4" : "row_q8",
-                epilogue_part(shape.epilogue), subgroups ? "partial_sum_subgroup" : "partial_sum_workgroup",
+      .parts = {"step", "folds", "row_bytes", shape.kind == QuantKind::q4 ? "row_q4" : "row_q8",
+                epilogue_part(shape.epilogue),
+                subgroups ? form.lanes < 32 ? "partial_sum_shuffle" : "partial_sum_subgroup"
+                          : "partial_sum_workgroup",
                 subgroups ? "fours_subgroup" : "fours_workgroup"},
       .consts = matmul_consts(shape)};
   if (shape.normed) {
@@ -105,10 +134,11 @@ gpu::Program integer_program(const gpu::Recording& recording, const MatmulShape&
   } else {
     program.parts.push_back("row_x_stored");
   }
-  program.consts.push_back(gpu::const_u32("N_OUT", shape.n_out));
-  program.consts.push_back(gpu::const_u32("CHUNK_ROUNDS", form.chunk_rounds));
-  program.consts.push_back(gpu::const_u32("BATCH", form.batch));
-  program.consts.push_back(gpu::const_u32("WORKGROUP", form.workgroup));
+  program.consts.insert(
+      program.consts.end(),
+      {gpu::const_u32("N_OUT", shape.n_out), gpu::const_u32("LANES", form.lanes),
+       gpu::const_u32("STEPS", form.steps), gpu::const_u32("ROUNDS", form.rounds),
+       gpu::const_u32("BATCHES", form.batches), gpu::const_u32("WORKGROUP", form.workgroup)});
   return program;
 }
 
@@ -136,10 +166,12 @@ void record_gpu_row(gpu::Recording& recording, std::string_view name, const Matm
   if (has_integer_form(shape.kind)) {
     op.tolerance += static_cast<float>(n_mats) * k_row_bytes_tolerance;
     if (shape.normed) op.bindings.push_back({args.norm->weight, gpu::Access::read});
-    for (const IntegerForm& form : integer_forms(recording.limits, shape)) {
-      forms.push_back({.name = fmt::format("{} threads, {} rounds at a time", form.workgroup, form.batch),
+    for (const IntegerForm& form : integer_forms(recording, shape)) {
+      const std::uint32_t n_columns = form.workgroup / form.lanes * form.steps * k_step_rows / n_mats;
+      forms.push_back({.name = fmt::format("{} threads, teams of {}, {} step{}", form.workgroup, form.lanes,
+                                           form.steps, form.steps == 1 ? "" : "s"),
                        .program = integer_program(recording, shape, form),
-                       .grid = row_grid(div_up(shape.n_out, form.workgroup / k_lanes * 2 / n_mats))});
+                       .grid = row_grid(div_up(shape.n_out, n_columns))});
     }
   } else {
     const std::uint32_t n_workgroups = div_up(shape.n_out, 4 / n_mats);

@@ -20,6 +20,15 @@ void add_row_lengths(std::vector<KernelCase>& cases) {
   }
 }
 
+// What one row chooses by: several steps and small teams for many weight rows, large teams for few.
+void add_teams(std::vector<KernelCase>& cases) {
+  const auto add = [&](const MatmulCase& c) { cases.push_back(make_case(c, "teams", false)); };
+  add({.n_weight_rows = 8195, .dim = 64});
+  add({.epilogue = Epilogue::swiglu, .n_weight_rows = 2 * 4101, .dim = 512, .norm = true});
+  add({.epilogue = Epilogue::add_residual, .n_weight_rows = 37, .dim = 3072});
+  add({.kind = QuantKind::q8, .n_weight_rows = 29, .dim = 2048, .norm = true});
+}
+
 // What adapters choose from, for one row, few and many.
 void add_forms(std::vector<KernelCase>& cases) {
   const auto add = [&](const MatmulCase& c) {
@@ -148,6 +157,7 @@ void add_true_shapes(std::vector<KernelCase>& cases) {
 
 void add_shape_cases(std::vector<KernelCase>& cases) {
   add_row_lengths(cases);
+  add_teams(cases);
   add_forms(cases);
   add_tiles(cases);
   add_true_shapes(cases);

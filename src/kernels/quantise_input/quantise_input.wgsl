@@ -34,8 +34,6 @@ fn scale_for(top: f32) -> Scale {
   return Scale(factors[step] * power_of_two(254u - exponent), inverses[step] * power_of_two(exponent));
 }
 
-var<workgroup> slots: array<vec2<f32>, WORKGROUP>;  // of fours_workgroup
-
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let row = workgroup.y;
