@@ -89,12 +89,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   }
   let n_mine = min(SPLIT, position + 1u - first_key);
   let newest = position - first_key;  // at least SPLIT where another workgroup has the row's key
-  var key_quads = array<KvQuad, QUADS_PER_PART>();
-  var key_scales = array<KvQuad, QUADS_PER_PART>();
+  var key_quads = array<vec4<f32>, QUADS_PER_PART>();
   for (var n = 0u; n < QUADS_PER_PART; n++) {
     let i = min(n * PARTS + thread % PARTS, QUADS - 1u);
-    key_quads[n] = keys[place + kv_quad_at(i)];
-    key_scales[n] = keys[place + kv_scale_at(i)];
+    key_quads[n] = kv_value(keys[place + kv_quad_at(i)], keys[place + kv_scale_at(i)]);
   }
   if (thread < SPLIT) {
     first_quads[thread] = other_place;
@@ -108,7 +106,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     if (i >= QUADS) {
       break;
     }
-    var k = kv_value(key_quads[n], key_scales[n]);
+    var k = key_quads[n];
     if (key >= newest) {
       k = quads[HEADS * QUADS + i];
     }
