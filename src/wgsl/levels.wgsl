@@ -12,9 +12,3 @@ fn dot16(before: i32, levels: vec4<u32>, bytes: vec4<u32>) -> i32 {
   return dot4I8Packed(levels.w, bytes.w) +
          (dot4I8Packed(levels.z, bytes.z) + (dot4I8Packed(levels.y, bytes.y) + (dot4I8Packed(levels.x, bytes.x) + before)));
 }
-
-// Weight row `t` of a workgroup's COLUMNS from `first_column` on; with a pair of matrices the second half of them are of
-// the second matrix.
-fn weight_row(first_column: u32, t: u32) -> u32 {
-  return min(first_column + t % COLUMNS, N_OUT - 1u) + t / COLUMNS * PAIR_OFFSET;
-}

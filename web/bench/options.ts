@@ -1,4 +1,5 @@
 // What is measured: the form's fields, which the address may fill (?model=&layers=&depth=&prompt=&gen=&kv=&repeat=&autotune=&kernels=&run=1).
+import { autotuneChoices, kvTypes, oneOf } from '../choices.ts';
 import { EngineError } from '../errors.ts';
 import type { BenchRequest } from './types.ts';
 
@@ -33,17 +34,13 @@ export function fieldsOf(params: URLSearchParams): Fields {
 
 /** Throws an error that names the field and what it may be. */
 export function requestOf(fields: Fields): BenchRequest {
-  const { model, layers, depth, prompt, gen, kv, repeat, autotune } = fields;
+  const { model, layers, depth, prompt, gen, repeat } = fields;
   if (!shapes.some(({ alias }) => alias === model)) {
     const known = shapes.map(({ alias }) => alias).join(', ');
     throw new EngineError('not_found', `There is no shape of "${model}", expected one of ${known}.`);
   }
-  if (kv !== 'float' && kv !== 'int8') {
-    throw new EngineError('invalid_argument', `KV cache: "${kv}" is no type of it, expected float or int8.`);
-  }
-  if (autotune !== 'off' && autotune !== 'auto' && autotune !== 'on') {
-    throw new EngineError('invalid_argument', `Autotune: "${autotune}" is not known, expected off, auto or on.`);
-  }
+  const kv = oneOf(kvTypes, fields.kv, `KV cache: "${fields.kv}" is no type of it`);
+  const autotune = oneOf(autotuneChoices, fields.autotune, `Autotune: "${fields.autotune}" is not known`);
   return {
     model,
     ...(layers === '' ? {} : { layers: whole('Layers', layers, 1, 1024) }),

@@ -1,5 +1,6 @@
 // The models that a person can choose: those that lie on this site, then those of the table that the hub has.
 import type { LoadOptions, ModelSource } from '../api.ts';
+import { autotuneChoices, kvTypes, oneOf } from '../choices.ts';
 import { EngineError } from '../errors.ts';
 import table from '../known_models.json';
 
@@ -60,19 +61,9 @@ export function askedOptions(): LoadOptions {
     }
   }
   const kv = asked.get('kv');
-  if (kv !== null) {
-    if (kv !== 'float' && kv !== 'int8') {
-      throw new EngineError('invalid_argument', `The address asks for kv=${kv}, expected float or int8.`);
-    }
-    options.kv = kv;
-  }
+  if (kv !== null) options.kv = oneOf(kvTypes, kv, `The address asks for kv=${kv}`);
   const autotune = asked.get('autotune');
-  if (autotune !== null) {
-    if (autotune !== 'off' && autotune !== 'auto' && autotune !== 'on') {
-      throw new EngineError('invalid_argument', `The address asks for autotune=${autotune}, expected off, auto or on.`);
-    }
-    options.autotune = autotune;
-  }
+  if (autotune !== null) options.autotune = oneOf(autotuneChoices, autotune, `The address asks for autotune=${autotune}`);
   return options;
 }
 

@@ -48,8 +48,8 @@ void record_integer_experts(gpu::Recording& recording, std::string_view name, co
       .tolerance = gpu::sum_tolerance(shape.dim, args.out.dtype),
   };
   check(op.grid.y <= 65535, "the tiles of all experts fit one grid axis");
-  op.program.parts.insert(op.program.parts.end(),
-                          {"step", "tile_rows", "rows_of_experts", pair ? "finish_swiglu" : "finish_f32"});
+  op.program.parts.insert(op.program.parts.end(), {"step", "weight_row", "tile_rows", "rows_of_experts",
+                                                   pair ? "finish_swiglu" : "finish_f32"});
   for (const auto& [constant, value] : {std::pair{"N_GROUPS", shape.dim / k_quant_group},
                                         {"N_OUT", shape.n_out},
                                         {"N_MATS", n_mats(shape)},

@@ -69,6 +69,7 @@ std::uint32_t add_many_rows_form(gpu::Op& op, const gpu::Recording& recording, c
   op.grid.x = div_up(shape.n_out, k_matmul_tile_rows / n_mats);
   if (op.grid.x * div_up(recording.max_rows, k_matmul_tile_rows) >= k_min_tiles) {
     op.program.body = "matmul_gpu_tiles";
+    op.program.parts.push_back("weight_row");
     return k_matmul_tile_rows;
   }
   const std::uint32_t tile = matmul_tile(recording.max_rows);

@@ -92,7 +92,7 @@ void record_integer_tiles(gpu::Recording& recording, std::string_view name, cons
   shape.order = input_order(recording);
   const std::uint32_t n_mats = shape.epilogue == Epilogue::swiglu ? 2 : 1;
   gpu::Program program = {.body = {}, .parts = levels_parts(shape.kind), .consts = matmul_consts(shape)};
-  program.parts.insert(program.parts.end(), {"step", epilogue_part(shape.epilogue)});
+  program.parts.insert(program.parts.end(), {"step", "weight_row", epilogue_part(shape.epilogue)});
   program.consts.push_back(gpu::const_u32("N_OUT", shape.n_out));
   program.consts.push_back(gpu::const_u32("PLANES", shape.planes));
   program.consts.push_back(gpu::const_u32("X_SCALES", 5));

@@ -91,11 +91,6 @@ fn finish_row(row: u32, first_column: u32, a: vec4<f32>, b: vec4<f32>) {
   }
 }
 
-// Weight row `t` of the workgroup's tile; with a pair of matrices the second half of them are of the second matrix.
-fn weight_row(first_column: u32, t: u32) -> u32 {
-  return min(first_column + t % COLUMNS, N_OUT - 1u) + t / COLUMNS * PAIR_OFFSET;
-}
-
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let n_rows = n_active_rows();
