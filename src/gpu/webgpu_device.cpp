@@ -205,8 +205,10 @@ BindingsId WebGpuDevice::create_bindings(PipelineId pipeline, std::span<const Bu
 
 void WebGpuDevice::submit(std::span<const Command> commands) {
   await_pipelines(commands);
-  if (errors_->is_set()) return;              // recording with failed objects would only bury the first error
-  if (!commands.empty()) uploads_.release();  // a model is loaded before it runs
+  // Recording with failed objects would only bury the first error.
+  if (errors_->is_set()) return;
+  // A model is loaded before it runs.
+  if (!commands.empty()) uploads_.release();
   // A GPU with nothing to do starts on a first part while the rest is recorded: recording takes some 2 us a command.
   std::size_t n_part = reads_.empty() ? k_first_part : commands.size();
   do {

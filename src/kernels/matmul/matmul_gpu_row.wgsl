@@ -3,7 +3,7 @@
 // each thread every LANES-th group. Memory is asked for early: x, then the weights of the first step, then the bytes are
 // made; and a step's weights as soon as those of the one before are used up.
 // Consts: N_GROUPS (of a weight row), N_OUT (columns made), N_MATS, PAIR_OFFSET, LANES, STEPS, ROUNDS (groups of a row that a
-// thread has in a chunk), WORKGROUP.
+// thread asks for together), BATCHES (of those in a chunk), WORKGROUP.
 // Bindings: 0 words, 1 scales (a row part), 2 step, 3 x (an x part; 5 there, too), 4 out (an epilogue part).
 @group(0) @binding(2) var<storage, read> step_state: Step;
 
