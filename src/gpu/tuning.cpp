@@ -3,6 +3,13 @@
 #include <algorithm>
 
 namespace ztvm::gpu {
+namespace {
+
+constexpr std::uint32_t k_max_axis = 65535;  // workgroups that every device takes
+
+bool fits(const Form& form) { return std::max({form.grid.x, form.grid.y, form.grid.z}) <= k_max_axis; }
+
+}  // namespace
 
 bool take_form(Op& op, std::string_view form) {
   const auto found = std::ranges::find(op.forms, form, &Form::name);
@@ -13,7 +20,8 @@ bool take_form(Op& op, std::string_view form) {
 }
 
 void record_tuned(Recording& recording, Op op, std::string shape, std::vector<Form> forms) {
-  check(!forms.empty(), "an op has a form");
+  std::erase_if(forms, [](const Form& form) { return !fits(form); });
+  check(!forms.empty(), "an op has a form whose grid fits");
   op.program = forms.front().program;
   op.grid = forms.front().grid;
   op.shape = std::move(shape);

@@ -20,7 +20,7 @@ struct TunedShape {
 };
 
 // Records `op` in the form that recording.tuning has for `shape`; in the first of `forms` where it has none, or one that
-// is not offered.
+// is not offered. Forms with more workgroups on an axis than every device takes are left out.
 void record_tuned(Recording& recording, Op op, std::string shape, std::vector<Form> forms);
 
 // Sets op.program and op.grid to those of its form with this name. False: it has none.

@@ -36,6 +36,17 @@ TEST(Tuning, WithoutAMeasurementItTakesTheKernelsOwnChoice) {
   EXPECT_EQ(record(chosen("gone"), "shape").program.body, "a");
 }
 
+TEST(Tuning, AFormWithMoreWorkgroupsThanAnAxisTakesIsNotOffered) {
+  for (const Grid wide : {Grid{.x = 65536}, Grid{.y = 65536}, Grid{.z = 65536}}) {
+    std::vector<Form> forms = two_forms();
+    forms.front().grid = wide;
+    Recording recording = {.target = {}, .limits = {}, .max_rows = 1, .ops = {}, .tuning = nullptr};
+    record_tuned(recording, {}, "shape", std::move(forms));
+    EXPECT_EQ(recording.ops.at(0).program.body, "b");
+    EXPECT_EQ(recording.ops.at(0).forms.size(), 1u);
+  }
+}
+
 TEST(Tuning, TakeFormChangesNothingForANameThatIsNotThere) {
   Op op = record(nullptr, "shape");
   EXPECT_FALSE(take_form(op, "gone"));

@@ -281,6 +281,7 @@ std::vector<KernelCase> matmul_cases() {
                              .n_rows = 2,
                              .max_rows = 2},
                             "wide grid", false));
+  cases.back().all_forms = true;
   for (const QuantKind kind : k_kinds) {
     cases.push_back(
         make_case({.kind = kind, .n_weight_rows = 23, .dim = 64, .n_rows = 6, .max_rows = 6, .n_parts = 4},
