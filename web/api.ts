@@ -1,5 +1,6 @@
 // What a page can ask of an engine. Engine (in this thread) and EngineClient (in a worker) both implement EngineApi.
 import type { Caps } from './adapter.ts';
+import type { Autotune, KvType } from './choices.ts';
 import type { EngineError } from './errors.ts';
 
 export interface Message {
@@ -55,14 +56,14 @@ export interface LoadOptions {
   /** Tokens that the conversation may have; absent: the engine chooses. */
   context?: number;
   /** Type of the KV cache; int8 takes about half the memory of f16. Absent: float. */
-  kv?: 'float' | 'int8';
+  kv?: KvType;
   /** A kernel set in place of the one that is chosen for the adapter, as About names it. */
   kernels?: string;
   /**
    * Whether forms of kernels that were not measured on this adapter yet are, at the end of loading: "auto" unless it is a
    * CPU. Absent: "auto".
    */
-  autotune?: 'off' | 'auto' | 'on';
+  autotune?: Autotune;
   /** Every op is compared with its oracle: slow, for runLockstep(). */
   lockstep?: boolean;
 }

@@ -3,6 +3,8 @@ import { EngineError } from './errors.ts';
 
 export const kvTypes = ['float', 'int8'] as const;
 export const autotuneChoices = ['off', 'auto', 'on'] as const;
+export type KvType = (typeof kvTypes)[number];
+export type Autotune = (typeof autotuneChoices)[number];
 
 /** `text` as one of `choices`. `asked` begins the error: "The address asks for kv=x". */
 export function oneOf<Choice extends string>(choices: readonly Choice[], text: string, asked: string): Choice {

@@ -73,7 +73,6 @@ float sum_tolerance(std::size_t n_terms, Dtype dtype) {
 }
 
 Grid linear_grid(std::uint32_t n_workgroups) {
-  constexpr std::uint32_t k_max_axis = 65535;
   if (n_workgroups <= k_max_axis) return Grid{.x = n_workgroups};
   const std::uint32_t y = div_up(n_workgroups, k_max_axis);
   return Grid{.x = div_up(n_workgroups, y), .y = y};

@@ -55,6 +55,9 @@ struct Binding {
   Access access = Access::read;
 };
 
+// Workgroups of an axis that every device takes.
+inline constexpr std::uint32_t k_max_axis = 65535;
+
 // Workgroups. The axis named by `rows_axis` is set at each submit to ceil(n_rows / rows_per_workgroup).
 struct Grid {
   enum class Axis : std::uint8_t { none, x, y, z };

@@ -5,8 +5,6 @@
 namespace ztvm::gpu {
 namespace {
 
-constexpr std::uint32_t k_max_axis = 65535;  // workgroups that every device takes
-
 bool fits(const Form& form) { return std::max({form.grid.x, form.grid.y, form.grid.z}) <= k_max_axis; }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // What the bench page and its worker tell each other, and the report. Names in the report are those of `zerotvm bench --json`.
 import type { About, MemoryPlan } from '../api.ts';
+import type { Autotune } from '../choices.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { GpuCounts } from '../gpu.ts';
 
@@ -15,7 +16,7 @@ export interface BenchRequest {
   /** Type of the KV cache. Absent: float. */
   kv?: 'int8';
   /** Whether forms of kernels are measured: see LoadOptions. */
-  autotune?: 'off' | 'auto' | 'on';
+  autotune?: Autotune;
 }
 
 export interface Samples {

@@ -80,7 +80,6 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   let key = thread / PARTS;
   // Asked for together with the position, which not all of it may need. Keys beyond the last one weigh nothing.
   let place = key_place(kv_head, first_key + key);
-  let other_place = key_place(kv_head, first_key + thread);
   let asked = ask_for_fresh(first_head, kv_head, thread);
   let value = fresh_value(kv_head, quad);
   let position = step_state.position;
@@ -94,8 +93,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     let i = min(n * PARTS + thread % PARTS, QUADS - 1u);
     key_quads[n] = kv_value(keys[place + kv_quad_at(i)], keys[place + kv_scale_at(i)]);
   }
-  if (thread < SPLIT) {
-    first_quads[thread] = other_place;
+  if (thread % PARTS == 0u) {
+    first_quads[key] = place;
   }
   make_fresh(asked, position, thread);
   workgroupBarrier();  // the queries, the row's key and the places of the keys are there

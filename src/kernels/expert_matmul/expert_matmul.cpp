@@ -46,7 +46,7 @@ gpu::Program make_program(const gpu::Recording& recording, const ExpertMatmulSha
 
 gpu::Grid make_grid(const gpu::Recording& recording, const ExpertMatmulShape& shape) {
   gpu::Grid grid = {.x = div_up(shape.n_out, recording.target.cpu ? 16 : column_tile(shape))};
-  check(grid.x <= 65535, "the columns of an expert fit one grid axis");
+  check(grid.x <= gpu::k_max_axis, "the columns of an expert fit one grid axis");
   if (shape.by_group) {
     grid.y = shape.n_experts;
     grid.rows_axis = gpu::Grid::Axis::z;  // an expert has at most one pair of each row

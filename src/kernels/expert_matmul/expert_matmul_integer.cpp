@@ -47,7 +47,7 @@ void record_integer_experts(gpu::Recording& recording, std::string_view name, co
       .oracle = [shape](std::span<const gpu::HostView> views) { expert_matmul_reference(views, shape); },
       .tolerance = gpu::sum_tolerance(shape.dim, args.out.dtype),
   };
-  check(op.grid.y <= 65535, "the tiles of all experts fit one grid axis");
+  check(op.grid.y <= gpu::k_max_axis, "the tiles of all experts fit one grid axis");
   op.program.parts.insert(op.program.parts.end(), {"step", "weight_row", "tile_rows", "rows_of_experts",
                                                    pair ? "finish_swiglu" : "finish_f32"});
   for (const auto& [constant, value] : {std::pair{"N_GROUPS", shape.dim / k_quant_group},

@@ -32,7 +32,7 @@ std::optional<Rows4> plan_rows4(const gpu::Recording& recording, const Matmul& a
   const std::uint32_t n_threads = part.n_rows / 4;
   for (plan.workgroup = 24; n_threads % plan.workgroup != 0;) --plan.workgroup;
   plan.n_workgroups = n_threads / plan.workgroup;
-  if (plan.n_workgroups > 65535) return std::nullopt;
+  if (plan.n_workgroups > gpu::k_max_axis) return std::nullopt;
   return plan;
 }
 

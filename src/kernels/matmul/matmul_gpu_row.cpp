@@ -121,7 +121,7 @@ gpu::Program integer_program(const gpu::Recording& recording, const MatmulShape&
   const bool subgroups = recording.target.subgroups;
   gpu::Program program = {
       .body = "matmul_gpu_row",
-      .parts = {"step", "folds", "row_bytes", shape.kind == QuantKind::q4 ? "row_q4" : "row_q8",
+      .parts = {"step", "folds", "row_bytes", "weight_row", shape.kind == QuantKind::q4 ? "row_q4" : "row_q8",
                 epilogue_part(shape.epilogue),
                 subgroups ? form.lanes < 32 ? "partial_sum_shuffle" : "partial_sum_subgroup"
                           : "partial_sum_workgroup",

@@ -26,21 +26,13 @@ fn ask_for_weights(row: u32, first_group: u32) -> array<GroupW, ROUNDS> {
   return groups;
 }
 
-// The rows of a step; those beyond the last are computed as the last and not stored.
-fn row_a(column: u32) -> u32 {
-  return min(column, N_OUT - 1u);
-}
-fn row_b(column: u32) -> u32 {
-  return select(min(column + 1u, N_OUT - 1u), min(column, N_OUT - 1u) + PAIR_OFFSET, N_MATS == 2u);
-}
-
 // Adds a chunk's part to the sums of all steps, `width` threads together; gives the thread's sum of squares of x.
 fn add_chunk(chunk: u32, first_column: u32, width: u32, thread: u32) -> f32 {
   let lane = thread % LANES;
   let first_group = chunk * CHUNK;
   let quads = ask_for_x(first_group, thread);
-  var a = ask_for_weights(row_a(first_column), first_group + lane);
-  var b = ask_for_weights(row_b(first_column), first_group + lane);
+  var a = ask_for_weights(weight_row(first_column, 0u), first_group + lane);
+  var b = ask_for_weights(weight_row(first_column, 1u), first_group + lane);
   let squares = make_bytes(quads, first_group, thread);
   workgroupBarrier();  // the chunk's bytes are complete
   var sums = vec2<f32>();
@@ -54,8 +46,8 @@ fn add_chunk(chunk: u32, first_column: u32, width: u32, thread: u32) -> f32 {
     if (i + 1u < STEPS * BATCHES) {
       let column = first_column + (i + 1u) / BATCHES * COLUMNS;
       let group = first_group + (i + 1u) % BATCHES * (ROUNDS * LANES) + lane;
-      a = ask_for_weights(row_a(column), group);
-      b = ask_for_weights(row_b(column), group);
+      a = ask_for_weights(weight_row(column, 0u), group);
+      b = ask_for_weights(weight_row(column, 1u), group);
     }
     if (batch + 1u == BATCHES) {
       let partial = partial_sum(sums, width);
