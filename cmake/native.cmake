@@ -1,5 +1,6 @@
 # Native targets: the engine over wgpu-native, the command line program, the tests, the benchmarks, the fuzzers.
 include(cmake/wgpu_native.cmake)
+include(cmake/dawn.cmake)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(Threads REQUIRED)

@@ -19,10 +19,9 @@ Result<void> wait_until_ready(engine::Engine& engine) {
   }
 }
 
-Result<std::unique_ptr<gpu::Device>> open_device(engine::Backend backend, const std::string& adapter,
-                                                 bool timestamps) {
+Result<std::unique_ptr<gpu::Device>> open_device(engine::Backend backend, const gpu::NativeOptions& options) {
   if (backend == engine::Backend::reference) return gpu::make_host_device();
-  return gpu::open_webgpu_device({.adapter = adapter, .timestamps = timestamps});
+  return gpu::open_webgpu_device(options);
 }
 
 namespace {
@@ -92,7 +91,7 @@ Result<LoadedModel> load_model(const ModelOptions& options, const LoadProgress& 
   FileStamps before = options.record && !path->folder.empty() ? stamps_of(path->folder) : FileStamps{};
   auto source = ModelSource::open(path->path);
   if (!source) return forward(source);
-  auto device = open_device(options.backend, options.adapter, options.timestamps);
+  auto device = open_device(options.backend, options.device);
   if (!device) return forward(device);
   if (options.wrap_device) *device = options.wrap_device(std::move(*device));
   const engine::EngineOptions engine_options = options_for(**device, options);

@@ -11,7 +11,7 @@
 #include "apps/tuning_store.hpp"
 #include "base/error.hpp"
 #include "engine/engine.hpp"
-#include "gpu/device.hpp"
+#include "gpu/webgpu_device.hpp"
 
 namespace ztvm::app {
 
@@ -19,12 +19,11 @@ namespace ztvm::app {
 struct ModelOptions {
   std::string model;  // alias, folder or .gguf
   engine::Backend backend = engine::Backend::gpu;
-  std::string adapter;                // part of an adapter's name; empty: the default one
+  gpu::NativeOptions device;          // for Engine::profile_decode() with timestamps
   std::uint32_t context = 0;          // tokens; 0: the model's own
   std::optional<gpu::Target> target;  // kernel set; none: chosen for the adapter
   model::KvType kv = model::KvType::floats;
   engine::Autotune autotune = engine::Autotune::off;
-  bool timestamps = false;                // open the device for Engine::profile_decode()
   gpu::LockstepReport* report = nullptr;  // for Backend::lockstep
   // If set, the engine runs on what this makes of the device.
   std::function<std::unique_ptr<gpu::Device>(std::unique_ptr<gpu::Device>)> wrap_device;
@@ -44,8 +43,7 @@ struct LoadedModel {
 using LoadProgress = std::function<void(std::uint64_t n_done, std::uint64_t n_total)>;
 
 // A GPU through webgpu.h, or the host device that runs the kernels' oracles. Errors: device, not_found.
-Result<std::unique_ptr<gpu::Device>> open_device(engine::Backend backend, const std::string& adapter,
-                                                 bool timestamps = false);
+Result<std::unique_ptr<gpu::Device>> open_device(engine::Backend backend, const gpu::NativeOptions& options);
 
 // What the engine is opened with, and afterwards keeping what it measured; where that fails, `warn` is told why.
 engine::EngineOptions options_for(const gpu::Device& device, const ModelOptions& options);

@@ -14,25 +14,6 @@ unsigned most_threads(AdapterKind kind) {
   return std::clamp(std::thread::hardware_concurrency(), 1u, k_most_threads);
 }
 
-PipelinePtr compile(WGPUDevice device, const PipelineJob& job) {
-  WGPUShaderSourceWGSL source = WGPU_SHADER_SOURCE_WGSL_INIT;
-  source.code = to_wgpu(job.wgsl);
-  WGPUShaderModuleDescriptor module_descriptor = WGPU_SHADER_MODULE_DESCRIPTOR_INIT;
-  module_descriptor.nextInChain = &source.chain;
-  module_descriptor.label = to_wgpu(job.label);
-  // The kernels are this project's own and end: counting the rounds of every loop cost 15 % of decode and half of
-  // prefill. Indices stay checked.
-  const ShaderPtr module(
-      wgpuDeviceCreateShaderModuleTrusted(device, &module_descriptor, WGPUShaderRuntimeChecks_BoundsChecks));
-
-  WGPUComputePipelineDescriptor descriptor = WGPU_COMPUTE_PIPELINE_DESCRIPTOR_INIT;
-  descriptor.label = to_wgpu(job.label);
-  descriptor.layout = job.layout.get();
-  descriptor.compute.module = module.get();
-  descriptor.compute.entryPoint = to_wgpu("main");
-  return PipelinePtr(wgpuDeviceCreateComputePipeline(device, &descriptor));
-}
-
 }  // namespace
 
 PipelineCompiler::~PipelineCompiler() {
@@ -74,13 +55,14 @@ void PipelineCompiler::work() {
     jobs_.pop_front();
     lock.unlock();
     std::optional<Error> error;
-    PipelinePtr pipeline;
+    Result<PipelinePtr> pipeline;
     {
       const ErrorSlot::Capture capture(error);
-      pipeline = compile(device_, job);
+      pipeline = compile_(job);
     }
+    if (!pipeline && !error) error = pipeline.error();
     lock.lock();
-    job.pipeline = std::move(pipeline);
+    if (pipeline) job.pipeline = std::move(*pipeline);
     job.error = std::move(error);
     job.is_done = true;
     changed_.notify_all();

@@ -2,6 +2,7 @@
 // Compiles pipelines on several threads: drivers take from milliseconds (out of their cache) to seconds for each.
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -24,7 +25,10 @@ struct PipelineJob {
 
 class PipelineCompiler {
  public:
-  PipelineCompiler(WGPUDevice device, AdapterKind kind) : device_(device), kind_(kind) {}
+  using Compile = std::function<Result<PipelinePtr>(const PipelineJob&)>;
+
+  // What compile() stores in an ErrorSlot is its error, before what it returns.
+  PipelineCompiler(Compile compile, AdapterKind kind) : compile_(std::move(compile)), kind_(kind) {}
   PipelineCompiler(const PipelineCompiler&) = delete;
   PipelineCompiler& operator=(const PipelineCompiler&) = delete;
   // Drops what has not begun, waits for what has.
@@ -38,7 +42,7 @@ class PipelineCompiler {
  private:
   void work();
 
-  WGPUDevice device_;
+  Compile compile_;
   AdapterKind kind_;
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;

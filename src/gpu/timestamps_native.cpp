@@ -34,7 +34,7 @@ void TimestampQueries::resolve(WGPUCommandEncoder encoder) const {
                                        std::uint64_t{n_written_} * sizeof(std::uint64_t));
 }
 
-Result<std::vector<double>> TimestampQueries::read(WGPUDevice device, WGPUQueue queue) const {
+Result<std::vector<double>> TimestampQueries::read(WebGpuQueue& queue) const {
   MapReply reply;
   WGPUBufferMapCallbackInfo info = WGPU_BUFFER_MAP_CALLBACK_INFO_INIT;
   info.mode = WGPUCallbackMode_AllowProcessEvents;
@@ -46,12 +46,12 @@ Result<std::vector<double>> TimestampQueries::read(WGPUDevice device, WGPUQueue 
       r->failure = fmt::format("Reading timestamps fails: {}", from_wgpu(message));
   };
   const std::size_t n_bytes = n_written_ * sizeof(std::uint64_t);
-  wgpuBufferMapAsync(mapped_.get(), WGPUMapMode_Read, 0, n_bytes, info);
-  while (!reply.done) wgpuDevicePoll(device, true, nullptr);
+  const auto ticket = queue.map(mapped_.get(), WGPUMapMode_Read, n_bytes, info);
+  while (!reply.done) queue.wait(ticket);
   if (!reply.failure.empty()) return fail(ErrorCode::device, reply.failure);
   const Bytes bytes(static_cast<const std::byte*>(wgpuBufferGetConstMappedRange(mapped_.get(), 0, n_bytes)),
                     n_bytes);
-  const double us_per_tick = wgpuQueueGetTimestampPeriod(queue) / 1000.0;
+  const double us_per_tick = queue.ns_per_tick() / 1000.0;
   std::vector<double> us;
   for (std::size_t i = 1; i < n_written_; ++i) {
     const auto ticks = load_as<std::uint64_t>(bytes, 8 * i) - load_as<std::uint64_t>(bytes, 8 * (i - 1));

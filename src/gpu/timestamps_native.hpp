@@ -3,13 +3,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "gpu/webgpu_handles.hpp"
+#include "gpu/webgpu_provider.hpp"
 
 namespace ztvm::gpu {
 
 class TimestampQueries {
  public:
-  // For `n_times` times of a device that has WGPUNativeFeature_TimestampQueryInsidePasses.
+  // For `n_times` times of a device that can write them inside of passes.
   TimestampQueries(WGPUDevice device, std::uint32_t n_times);
 
   // The next time, when everything recorded before is done.
@@ -20,7 +20,7 @@ class TimestampQueries {
   // Records the copy of all times to where read() finds them.
   void resolve(WGPUCommandEncoder encoder) const;
   // Waits for the queue, then gives the microseconds between one time and the next. Errors: device.
-  Result<std::vector<double>> read(WGPUDevice device, WGPUQueue queue) const;
+  Result<std::vector<double>> read(WebGpuQueue& queue) const;
 
  private:
   std::uint32_t n_written_ = 0;

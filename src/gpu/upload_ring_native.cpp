@@ -40,7 +40,7 @@ bool UploadRing::open(Slot& slot) {
     slot.buffer = BufferPtr(wgpuDeviceCreateBuffer(device_, &descriptor));
     if (!slot.buffer) return false;
   } else {
-    wgpuDevicePoll(device_, true, &slot.submission);
+    queue_.wait(slot.ticket);
     if (!slot.is_mapped) return false;
   }
   slot.memory = static_cast<std::byte*>(wgpuBufferGetMappedRange(slot.buffer.get(), 0, k_slot_bytes));
@@ -58,8 +58,7 @@ void UploadRing::flush() {
                                          copy.offset, copy.n_bytes);
   }
   const CommandsPtr commands(wgpuCommandEncoderFinish(encoder.get(), nullptr));
-  WGPUCommandBuffer handle = commands.get();
-  slot.submission = wgpuQueueSubmitForIndex(queue_, 1, &handle);
+  queue_.submit(commands.get());
 
   slot.is_mapped = false;
   WGPUBufferMapCallbackInfo info = WGPU_BUFFER_MAP_CALLBACK_INFO_INIT;
@@ -68,7 +67,7 @@ void UploadRing::flush() {
   info.callback = [](WGPUMapAsyncStatus status, WGPUStringView, void* userdata, void*) {
     static_cast<Slot*>(userdata)->is_mapped = status == WGPUMapAsyncStatus_Success;
   };
-  wgpuBufferMapAsync(slot.buffer.get(), WGPUMapMode_Write, 0, k_slot_bytes, info);
+  slot.ticket = queue_.map(slot.buffer.get(), WGPUMapMode_Write, k_slot_bytes, info);
   copies_.clear();
   n_used_ = 0;
   current_ = (current_ + 1) % slots_.size();

@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "base/bytes.hpp"
-#include "gpu/webgpu_handles.hpp"
+#include "gpu/webgpu_provider.hpp"
 
 namespace ztvm::gpu {
 
 class UploadRing {
  public:
-  UploadRing(WGPUDevice device, WGPUQueue queue) : device_(device), queue_(queue) {}
+  UploadRing(WGPUDevice device, WebGpuQueue& queue) : device_(device), queue_(queue) {}
   UploadRing(const UploadRing&) = delete;  // map callbacks know the slots' addresses
   UploadRing& operator=(const UploadRing&) = delete;
 
@@ -32,7 +32,7 @@ class UploadRing {
     BufferPtr buffer;
     std::byte* memory = nullptr;  // none while the device has the slot
     bool is_mapped = false;
-    WGPUSubmissionIndex submission = 0;
+    WebGpuQueue::Ticket ticket = 0;
   };
   struct Copy {
     WGPUBuffer buffer = nullptr;
@@ -43,7 +43,7 @@ class UploadRing {
   bool open(Slot& slot);
 
   WGPUDevice device_;
-  WGPUQueue queue_;
+  WebGpuQueue& queue_;
   std::array<Slot, 3> slots_;
   std::size_t current_ = 0;
   std::uint64_t n_used_ = 0;  // of the current slot

@@ -3,35 +3,18 @@
 
 #include <cctype>
 #include <cstdlib>
+#include <optional>
 
-#include "gpu/webgpu_device.hpp"
-#include "gpu/webgpu_handles.hpp"
+#include "gpu/target.hpp"
+#include "gpu/webgpu_provider.hpp"
 
 namespace ztvm::gpu {
 namespace {
-
-// wgpu-native lists subgroup operations under its own number instead of WGPUFeatureName_Subgroups.
-constexpr auto k_subgroups = static_cast<WGPUFeatureName>(WGPUNativeFeature_Subgroup);
-
-// Between the dispatches of a pass.
-constexpr auto k_timestamps = static_cast<WGPUFeatureName>(WGPUNativeFeature_TimestampQueryInsidePasses);
 
 struct Candidate {
   AdapterPtr adapter;
   Caps caps;
 };
-
-InstancePtr make_instance() {
-  ::setenv("XDG_RUNTIME_DIR", "/tmp",
-           /*overwrite=*/0);          // its lack makes the driver's window code print on stderr
-  wgpuSetLogLevel(WGPULogLevel_Off);  // errors come back through callbacks, not on a console
-  WGPUInstanceExtras extras = {};
-  extras.chain.sType = static_cast<WGPUSType>(WGPUSType_InstanceExtras);
-  extras.backends = WGPUInstanceBackend_Vulkan | WGPUInstanceBackend_Metal | WGPUInstanceBackend_DX12;
-  WGPUInstanceDescriptor descriptor = WGPU_INSTANCE_DESCRIPTOR_INIT;
-  descriptor.nextInChain = &extras.chain;
-  return InstancePtr(wgpuCreateInstance(&descriptor));
-}
 
 AdapterKind to_kind(WGPUAdapterType type) {
   switch (type) {
@@ -57,19 +40,18 @@ WGPULimits limits_of(WGPUAdapter adapter) {
   return limits;
 }
 
-Caps caps_of(WGPUAdapter adapter) {
+Caps caps_of(const WebGpuProvider& provider, WGPUAdapter adapter) {
   Caps caps;
   WGPUAdapterInfo info = WGPU_ADAPTER_INFO_INIT;
   wgpuAdapterGetInfo(adapter, &info);
   caps.adapter = std::string(from_wgpu(info.device));
   caps.driver = fmt::format("{}, {}", backend_name(info.backendType), from_wgpu(info.description));
   caps.kind = to_kind(info.adapterType);
-  caps.compiler = ShaderCompiler::naga;
   caps.f16 = wgpuAdapterHasFeature(adapter, WGPUFeatureName_ShaderF16) != 0;
-  caps.subgroups = wgpuAdapterHasFeature(adapter, k_subgroups) != 0;
   caps.subgroup_min = info.subgroupMinSize;
   caps.subgroup_max = info.subgroupMaxSize;
   wgpuAdapterInfoFreeMembers(info);
+  provider.add_caps(adapter, caps);
   const WGPULimits limits = limits_of(adapter);
   caps.max_buffer_bytes = limits.maxBufferSize;
   caps.max_binding_bytes = limits.maxStorageBufferBindingSize;
@@ -81,11 +63,12 @@ Caps caps_of(WGPUAdapter adapter) {
 }
 
 // Best kind first; the driver's order within a kind.
-std::vector<Candidate> find_adapters(WGPUInstance instance) {
-  std::vector<WGPUAdapter> handles(wgpuInstanceEnumerateAdapters(instance, nullptr, nullptr));
-  handles.resize(wgpuInstanceEnumerateAdapters(instance, nullptr, handles.data()));
+std::vector<Candidate> find_adapters(const WebGpuProvider& provider, WGPUInstance instance) {
   std::vector<Candidate> all;
-  for (WGPUAdapter handle : handles) all.push_back({AdapterPtr(handle), caps_of(handle)});
+  for (AdapterPtr& adapter : provider.adapters(instance)) {
+    Caps caps = caps_of(provider, adapter.get());
+    all.push_back({std::move(adapter), std::move(caps)});
+  }
   std::vector<Candidate> sorted;
   for (const AdapterKind kind :
        {AdapterKind::discrete, AdapterKind::integrated, AdapterKind::unknown, AdapterKind::cpu}) {
@@ -123,69 +106,111 @@ void on_error(WGPUDevice const*, WGPUErrorType type, WGPUStringView message, voi
 }
 
 void on_lost(WGPUDevice const*, WGPUDeviceLostReason reason, WGPUStringView message, void* slot, void*) {
-  if (reason == WGPUDeviceLostReason_Destroyed) return;  // we closed it ourselves
+  if (reason == WGPUDeviceLostReason_Destroyed || reason == WGPUDeviceLostReason_CallbackCancelled)
+    return;  // we closed it ourselves
   static_cast<ErrorSlot*>(slot)->store(ErrorCode::device_lost,
                                        fmt::format("The GPU device is lost: {}", from_wgpu(message)));
 }
 
-struct DeviceReply {
-  WGPUDevice device = nullptr;
-  std::string message;
+// An adapter and what it came from, in the order in which they are made.
+struct Found {
+  std::shared_ptr<const WebGpuProvider> provider;
+  InstancePtr instance;
+  Candidate chosen;
 };
 
-void on_device(WGPURequestDeviceStatus status, WGPUDevice device, WGPUStringView message, void* reply,
-               void*) {
-  auto* r = static_cast<DeviceReply*>(reply);
-  if (status == WGPURequestDeviceStatus_Success) r->device = device;
-  r->message = std::string(from_wgpu(message));
+// The provider of the devices that live. Its functions are one table for the whole process.
+std::weak_ptr<const WebGpuProvider>& in_use() {
+  static std::weak_ptr<const WebGpuProvider> provider;
+  return provider;
+}
+
+Result<std::shared_ptr<const WebGpuProvider>> load(WebGpuLibrary library) {
+  ::setenv("XDG_RUNTIME_DIR", "/tmp",
+           /*overwrite=*/0);  // its lack makes the driver's window code print on stderr
+  const WebGpuProvider& provider = library == WebGpuLibrary::dawn ? dawn_provider() : wgpu_native_provider();
+  if (auto used = in_use().lock()) {
+    if (library == WebGpuLibrary::automatic || used.get() == &provider) return used;
+    return fail(ErrorCode::unsupported, fmt::format("{} cannot be used beside {}, which has a device open.",
+                                                    provider.name(), used->name()));
+  }
+  if (auto loaded = provider.load(); !loaded) return forward(loaded);
+  return std::shared_ptr<const WebGpuProvider>(&provider, [](const WebGpuProvider*) {});
+}
+
+Result<Found> find(WebGpuLibrary library, const std::string& adapter) {
+  auto provider = load(library);
+  if (!provider) return forward(provider);
+  InstancePtr instance = (*provider)->make_instance();
+  if (!instance) {
+    return fail(ErrorCode::device, fmt::format("{} cannot create a WebGPU instance.", (*provider)->name()));
+  }
+  auto chosen = choose(find_adapters(**provider, instance.get()), adapter);
+  if (!chosen) return forward(chosen);
+  return Found{std::move(*provider), std::move(instance), std::move(*chosen)};
+}
+
+// The name of an adapter that Dawn may have matrices for, where wgpu-native has not.
+std::optional<std::string> worth_dawn(const Found& found) {
+  if (!found.provider->lacks_matrices(found.chosen.adapter.get())) return std::nullopt;
+  return found.chosen.caps.adapter;
+}
+
+Result<Found> find_best(const std::string& adapter) {
+  std::optional<std::string> name;
+  {
+    auto found = find(WebGpuLibrary::automatic, adapter);
+    if (!found) return found;
+    name = worth_dawn(*found);
+    if (!name || !in_use().expired()) return found;
+  }  // nothing of a library may live while the other is loaded
+  {
+    auto found = find(WebGpuLibrary::dawn, *name);
+    if (found && choose_target(found->chosen.caps).matrices) return found;
+  }
+  return find(WebGpuLibrary::wgpu_native, adapter);
 }
 
 }  // namespace
 
-std::vector<Caps> list_webgpu_adapters() {
-  const InstancePtr instance = make_instance();
+std::vector<Caps> list_webgpu_adapters(WebGpuLibrary library) {
   std::vector<Caps> caps;
+  const auto provider = load(library);
+  if (!provider) return caps;
+  const InstancePtr instance = (*provider)->make_instance();
   if (!instance) return caps;
-  for (const Candidate& candidate : find_adapters(instance.get())) caps.push_back(candidate.caps);
+  for (Candidate& candidate : find_adapters(**provider, instance.get())) {
+    caps.push_back(std::move(candidate.caps));
+  }
   return caps;
 }
 
 Result<std::unique_ptr<Device>> open_webgpu_device(const NativeOptions& options) {
-  InstancePtr instance = make_instance();
-  if (!instance) return fail(ErrorCode::device, "wgpu-native cannot create a WebGPU instance.");
-  auto chosen = choose(find_adapters(instance.get()), options.adapter);
-  if (!chosen) return forward(chosen);
-
-  std::vector<WGPUFeatureName> features;
-  if (chosen->caps.f16) features.push_back(WGPUFeatureName_ShaderF16);
-  if (chosen->caps.subgroups) features.push_back(k_subgroups);
-  const bool timestamps =
-      options.timestamps && wgpuAdapterHasFeature(chosen->adapter.get(), k_timestamps) != 0;
-  if (timestamps) features.insert(features.end(), {WGPUFeatureName_TimestampQuery, k_timestamps});
-  const WGPULimits limits = limits_of(chosen->adapter.get());
+  auto found = options.library == WebGpuLibrary::automatic ? find_best(options.adapter)
+                                                           : find(options.library, options.adapter);
+  if (!found) return forward(found);
+  const WebGpuProvider& provider = *found->provider;
+  const WGPUAdapter adapter = found->chosen.adapter.get();
+  Caps& caps = found->chosen.caps;
+  const bool timestamps = options.timestamps && provider.has_timestamps(adapter);
+  const WGPULimits limits = limits_of(adapter);
   auto errors = std::make_unique<ErrorSlot>();
   WGPUDeviceDescriptor descriptor = WGPU_DEVICE_DESCRIPTOR_INIT;
-  descriptor.requiredFeatureCount = features.size();
-  descriptor.requiredFeatures = features.data();
   descriptor.requiredLimits = &limits;
   descriptor.uncapturedErrorCallbackInfo.callback = on_error;
   descriptor.uncapturedErrorCallbackInfo.userdata1 = errors.get();
   descriptor.deviceLostCallbackInfo.mode = WGPUCallbackMode_AllowSpontaneous;
   descriptor.deviceLostCallbackInfo.callback = on_lost;
   descriptor.deviceLostCallbackInfo.userdata1 = errors.get();
-
-  DeviceReply reply;
-  WGPURequestDeviceCallbackInfo request = WGPU_REQUEST_DEVICE_CALLBACK_INFO_INIT;
-  request.mode = WGPUCallbackMode_AllowSpontaneous;
-  request.callback = on_device;
-  request.userdata1 = &reply;
-  wgpuAdapterRequestDevice(chosen->adapter.get(), &descriptor, request);
-  if (reply.device == nullptr) {
-    return fail(ErrorCode::device,
-                fmt::format("Adapter \"{}\" gives no device: {}", chosen->caps.adapter, reply.message));
+  std::string failure;
+  DevicePtr device =
+      provider.request_device(found->instance.get(), adapter, descriptor, caps, timestamps, failure);
+  if (!device) {
+    return fail(ErrorCode::device, fmt::format("Adapter \"{}\" gives no device: {}", caps.adapter, failure));
   }
-  return make_webgpu_device(std::move(instance), DevicePtr(reply.device), std::move(chosen->caps), timestamps,
-                            std::move(errors));
+  in_use() = found->provider;
+  return make_webgpu_device(std::move(found->provider), std::move(found->instance), std::move(device),
+                            std::move(caps), timestamps, std::move(errors));
 }
 
 }  // namespace ztvm::gpu

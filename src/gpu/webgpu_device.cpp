@@ -10,7 +10,7 @@
 #include "gpu/pipeline_compiler_native.hpp"
 #include "gpu/timestamps_native.hpp"
 #include "gpu/upload_ring_native.hpp"
-#include "gpu/webgpu_handles.hpp"
+#include "gpu/webgpu_provider.hpp"
 
 namespace ztvm::gpu {
 namespace {
@@ -30,24 +30,29 @@ struct PendingRead {
   std::uint64_t n_staging_bytes = 0;
   std::uint64_t n_bytes = 0;
   ReadCallback callback;
-  WGPUSubmissionIndex submission = 0;
+  WebGpuQueue::Ticket ticket = 0;
   bool mapped = false;
   std::string failure;
 };
 
 class WebGpuDevice final : public Device {
  public:
-  WebGpuDevice(InstancePtr instance, DevicePtr device, Caps caps, bool timestamps,
-               std::unique_ptr<ErrorSlot> errors)
-      : instance_(std::move(instance)),
+  WebGpuDevice(std::shared_ptr<const WebGpuProvider> provider, InstancePtr instance, DevicePtr device,
+               Caps caps, bool timestamps, std::unique_ptr<ErrorSlot> errors)
+      : provider_(std::move(provider)),
+        instance_(std::move(instance)),
         errors_(std::move(errors)),
         device_(std::move(device)),
-        queue_(wgpuDeviceGetQueue(device_.get())),
-        uploads_(device_.get(), queue_.get()),
+        queue_(provider_->make_queue(instance_.get(), device_.get())),
+        uploads_(device_.get(), *queue_),
         caps_(std::move(caps)),
         has_timestamps_(timestamps),
-        compiler_(device_.get(), caps_.kind) {}
-  ~WebGpuDevice() override { wgpuDevicePoll(device_.get(), true, nullptr); }
+        compiler_(
+            [this](const PipelineJob& job) {
+              return provider_->compile(instance_.get(), device_.get(), job);
+            },
+            caps_.kind) {}
+  ~WebGpuDevice() override { queue_->wait_for_all(); }
 
   const Caps& caps() const override { return caps_; }
   Result<BufferId> create_buffer(std::uint64_t n_bytes, std::string_view label) override;
@@ -72,14 +77,15 @@ class WebGpuDevice final : public Device {
               Timed timed) const;
   WGPUComputePipeline pipeline(std::uint32_t id) const;
   void await_pipelines(std::span<const Command> commands) const;
-  WGPUSubmissionIndex finish_and_submit(EncoderPtr encoder);
+  void finish_and_submit(EncoderPtr encoder);
   BufferPtr take_staging(std::uint64_t n_bytes, std::uint64_t& n_staging_bytes);
   void deliver(PendingRead read);
 
+  std::shared_ptr<const WebGpuProvider> provider_;
   InstancePtr instance_;
   std::unique_ptr<ErrorSlot> errors_;  // outlives the device, whose callbacks write to it
   DevicePtr device_;
-  QueuePtr queue_;
+  std::unique_ptr<WebGpuQueue> queue_;
   UploadRing uploads_;
   Caps caps_;
   bool has_timestamps_ = false;
@@ -121,11 +127,11 @@ void WebGpuDevice::write(BufferId id, std::uint64_t offset, Bytes bytes) {
     uploads_.write(target, offset, bytes);
     return;
   }
-  wgpuQueueWriteBuffer(queue_.get(), target, offset, bytes.data(), bytes.size());
+  wgpuQueueWriteBuffer(queue_->handle(), target, offset, bytes.data(), bytes.size());
   n_unflushed_bytes_ += bytes.size();
   if (n_unflushed_bytes_ < k_max_unflushed_bytes) return;
   submit({});
-  wgpuDevicePoll(device_.get(), true, nullptr);
+  queue_->wait_for_all();
 }
 
 PipelineId WebGpuDevice::create_pipeline(const PipelineDesc& desc) {
@@ -259,17 +265,16 @@ Result<std::vector<double>> WebGpuDevice::time(std::span<const Command> commands
   encode(encoder.get(), commands, &times, timed);
   times.resolve(encoder.get());
   finish_and_submit(std::move(encoder));
-  auto us = times.read(device_.get(), queue_.get());
+  auto us = times.read(*queue_);
   if (us && timed == Timed::whole) *us = {std::accumulate(us->begin(), us->end(), 0.0)};
   return us;
 }
 
-WGPUSubmissionIndex WebGpuDevice::finish_and_submit(EncoderPtr encoder) {
+void WebGpuDevice::finish_and_submit(EncoderPtr encoder) {
   uploads_.flush();
   n_unflushed_bytes_ = 0;
   const CommandsPtr commands(wgpuCommandEncoderFinish(encoder.get(), nullptr));
-  WGPUCommandBuffer handle = commands.get();
-  return wgpuQueueSubmitForIndex(queue_.get(), 1, &handle);
+  queue_->submit(commands.get());
 }
 
 BufferPtr WebGpuDevice::take_staging(std::uint64_t n_bytes, std::uint64_t& n_staging_bytes) {
@@ -299,7 +304,7 @@ void WebGpuDevice::read(BufferId id, std::uint64_t offset, std::uint64_t n_bytes
   pending->staging = take_staging(n_bytes, pending->n_staging_bytes);
   EncoderPtr encoder(wgpuDeviceCreateCommandEncoder(device_.get(), nullptr));
   wgpuCommandEncoderCopyBufferToBuffer(encoder.get(), source, offset, pending->staging.get(), 0, n_bytes);
-  pending->submission = finish_and_submit(std::move(encoder));
+  finish_and_submit(std::move(encoder));
 
   WGPUBufferMapCallbackInfo info = WGPU_BUFFER_MAP_CALLBACK_INFO_INIT;
   info.mode = WGPUCallbackMode_AllowProcessEvents;
@@ -309,9 +314,8 @@ void WebGpuDevice::read(BufferId id, std::uint64_t offset, std::uint64_t n_bytes
     read->mapped = true;
     if (status != WGPUMapAsyncStatus_Success) read->failure = fmt::format("{} ", from_wgpu(message));
   };
-  WGPUBuffer staging = pending->staging.get();
+  pending->ticket = queue_->map(pending->staging.get(), WGPUMapMode_Read, n_bytes, info);
   reads_.push_back(std::move(pending));
-  wgpuBufferMapAsync(staging, WGPUMapMode_Read, 0, n_bytes, info);
 }
 
 void WebGpuDevice::deliver(PendingRead read) {
@@ -329,10 +333,10 @@ void WebGpuDevice::deliver(PendingRead read) {
 
 Result<void> WebGpuDevice::poll(bool wait) {
   if (wait && !reads_.empty()) {
-    wgpuDevicePoll(device_.get(), true, &reads_.front()->submission);
+    queue_->wait(reads_.front()->ticket);
   } else {
     if (wait && !compiling_.empty()) compiler_.wait(*compiling_.front());
-    wgpuDevicePoll(device_.get(), false, nullptr);
+    queue_->poll();
   }
   std::erase_if(compiling_, [this](const PipelineJob* job) {
     if (!compiler_.is_done(*job)) return false;
@@ -359,10 +363,11 @@ Result<void> WebGpuDevice::poll(bool wait) {
 
 }  // namespace
 
-std::unique_ptr<Device> make_webgpu_device(InstancePtr instance, DevicePtr device, Caps caps, bool timestamps,
+std::unique_ptr<Device> make_webgpu_device(std::shared_ptr<const WebGpuProvider> provider,
+                                           InstancePtr instance, DevicePtr device, Caps caps, bool timestamps,
                                            std::unique_ptr<ErrorSlot> errors) {
-  return std::make_unique<WebGpuDevice>(std::move(instance), std::move(device), std::move(caps), timestamps,
-                                        std::move(errors));
+  return std::make_unique<WebGpuDevice>(std::move(provider), std::move(instance), std::move(device),
+                                        std::move(caps), timestamps, std::move(errors));
 }
 
 }  // namespace ztvm::gpu

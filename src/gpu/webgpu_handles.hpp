@@ -1,18 +1,16 @@
 #pragma once
 // Owners of webgpu.h objects, shared by the native device's files.
-#include <webgpu.h>
-#include <wgpu.h>
-
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "gpu/device.hpp"
 #include "gpu/error_slot_native.hpp"
+#include "gpu/webgpu_functions.hpp"
 
 namespace ztvm::gpu {
 
-template <auto release>
+template <auto& release>
 struct Release {
   template <typename T>
   void operator()(T* handle) const {
@@ -39,9 +37,5 @@ inline std::string_view from_wgpu(WGPUStringView text) {
   if (text.data == nullptr) return {};
   return text.length == WGPU_STRLEN ? std::string_view(text.data) : std::string_view(text.data, text.length);
 }
-
-// Makes the device object around what open_webgpu_device() opened.
-std::unique_ptr<Device> make_webgpu_device(InstancePtr instance, DevicePtr device, Caps caps, bool timestamps,
-                                           std::unique_ptr<ErrorSlot> errors);
 
 }  // namespace ztvm::gpu

@@ -8,7 +8,7 @@
 #include "apps/loaded_model.hpp"
 #include "engine/engine.hpp"
 #include "engine/true_shapes.hpp"
-#include "gpu/webgpu_device.hpp"
+#include "support/test_adapter.hpp"
 
 namespace ztvm::engine {
 namespace {
@@ -29,8 +29,7 @@ INSTANTIATE_TEST_SUITE_P(Models, TrueShapesGpu, testing::ValuesIn(shapes()),
                          [](const auto& info) { return std::string(info.param.alias); });
 
 TEST_P(TrueShapesGpu, EveryOpAgrees) {
-  const char* adapter = std::getenv("ZTVM_TEST_ADAPTER");
-  auto device = gpu::open_webgpu_device({.adapter = adapter == nullptr ? "" : adapter});
+  auto device = gpu::open_webgpu_device(test_adapter());
   ASSERT_TRUE(device) << device.error().text;
   gpu::LockstepReport report;
   auto engine = Engine::open_random(

@@ -1,19 +1,16 @@
 #pragma once
 // The adapter that kernel tests run on: one for each process.
-#include <cstdlib>
 #include <memory>
 #include <vector>
 
 #include "gpu/target.hpp"
-#include "gpu/webgpu_device.hpp"
+#include "support/test_adapter.hpp"
 
 namespace ztvm::kernels {
 
-// Part of the name of the adapter to test, from ZTVM_TEST_ADAPTER; empty: the best one.
 inline gpu::Device* test_device() {
   static const std::unique_ptr<gpu::Device> device = [] {
-    const char* name = std::getenv("ZTVM_TEST_ADAPTER");
-    auto opened = gpu::open_webgpu_device({.adapter = name == nullptr ? "" : name});
+    auto opened = gpu::open_webgpu_device(test_adapter());
     return opened ? std::move(*opened) : nullptr;
   }();
   return device.get();

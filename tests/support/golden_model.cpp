@@ -11,7 +11,7 @@
 #include "apps/clock.hpp"
 #include "apps/loaded_model.hpp"
 #include "gpu/host_device.hpp"
-#include "gpu/webgpu_device.hpp"
+#include "support/test_adapter.hpp"
 
 namespace ztvm::tests {
 namespace {
@@ -32,8 +32,7 @@ OpenModel open_model(const std::string& path, const OpenOptions& options) {
   if (options.backend == engine::Backend::reference) {
     model.device = gpu::make_host_device();
   } else {
-    const char* adapter = std::getenv("ZTVM_TEST_ADAPTER");
-    model.device = value_or_throw(gpu::open_webgpu_device({.adapter = adapter == nullptr ? "" : adapter}));
+    model.device = value_or_throw(gpu::open_webgpu_device(test_adapter()));
   }
   auto source = value_or_throw(app::ModelSource::open(path));
   model.engine = value_or_throw(engine::Engine::open(*model.device, source.name(),

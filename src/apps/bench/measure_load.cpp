@@ -146,7 +146,7 @@ class LoadBench {
 Result<LoadFigures> measure_load(const ModelOptions& options, std::uint32_t repeat) {
   auto path = resolve_model(options.model, model_roots());
   if (!path) return forward(path);
-  auto device = open_device(options.backend, options.adapter);
+  auto device = open_device(options.backend, options.device);
   if (!device) return forward(device);
   LoadBench bench(**device, path->path, options);
   LoadFigures figures{.adapter = (*device)->caps().adapter};

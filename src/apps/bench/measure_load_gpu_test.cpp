@@ -1,19 +1,16 @@
 // The figures of a tiny model's load hold together.
 #include "apps/bench/measure_load.hpp"
+#include "support/test_adapter.hpp"
 
 #include <gtest/gtest.h>
-
-#include <cstdlib>
 
 namespace ztvm::app {
 namespace {
 
 TEST(MeasureLoad, CountsWhatATinyModelReads) {
-  const char* adapter = std::getenv("ZTVM_TEST_ADAPTER");
-  if (!open_device(engine::Backend::gpu, adapter == nullptr ? "" : adapter)) GTEST_SKIP() << "no adapter";
+  if (!open_device(engine::Backend::gpu, test_adapter())) GTEST_SKIP() << "no adapter";
   const std::string folder = ZTVM_SOURCE_DIR "/tests/golden/qwen36/model";
-  const auto figures =
-      measure_load({.model = folder, .adapter = adapter == nullptr ? "" : adapter}, /*repeat=*/2);
+  const auto figures = measure_load({.model = folder, .device = test_adapter()}, /*repeat=*/2);
   ASSERT_TRUE(figures) << figures.error().text;
   EXPECT_GT(figures->n_weight_bytes, 1u << 20);
   EXPECT_LE(figures->n_weight_bytes, figures->n_file_bytes);

@@ -44,7 +44,7 @@ std::unique_ptr<gpu::Device> metered(std::unique_ptr<gpu::Device> device) {
 }
 
 Result<LoadedModel> open_random(const BenchCommand& command) {
-  auto device = open_device(engine::Backend::gpu, command.model.adapter, command.model.timestamps);
+  auto device = open_device(engine::Backend::gpu, command.model.device);
   if (!device) return forward(device);
   *device = metered(std::move(*device));
   const engine::EngineOptions options = options_for(**device, command.model);
@@ -88,7 +88,7 @@ struct Profile {
 
 // On a device of its own, because timestamps slow some drivers.
 Result<Profile> profile(BenchCommand command) {
-  command.model.timestamps = true;
+  command.model.device.timestamps = true;
   auto model = open_with_room(command);
   if (!model) return forward(model);
   auto prefill = model->engine->profile_pass(command.bench.prompt_tokens, 0);
@@ -261,7 +261,7 @@ void add_bench_command(CLI::App& program, Action& action) {
       ->excludes(random);
   add_compare_options(command, *options);
   add_context_option(command, options->model.context);
-  command.add_option("--adapter", options->model.adapter, "Part of an adapter's name");
+  add_device_options(command, options->model.device);
   add_kernels_option(command, options->model.target);
   add_kv_option(command, options->model.kv);
   add_autotune_option(command, options->model.autotune);

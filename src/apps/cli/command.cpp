@@ -105,27 +105,54 @@ void add_kv_option(CLI::App& command, model::KvType& kv) {
       ->type_name("TYPE");
 }
 
+namespace {
+
+// Of a word among those that an option takes; ends the program with what it takes instead.
+std::ptrdiff_t index_of(std::span<const std::string_view> words, std::string_view word,
+                        std::string_view option) {
+  const auto found = std::ranges::find(words, word);
+  if (found == words.end()) {
+    fail_usage(fmt::format("{} is \"{}\", expected one of {}.", option, word, fmt::join(words, ", ")));
+  }
+  return found - words.begin();
+}
+
+}  // namespace
+
 void add_autotune_option(CLI::App& command, engine::Autotune& autotune) {
   autotune = engine::Autotune::unless_on_cpu;
   command
       .add_option_function<std::string>(
           "--autotune",
           [&autotune](const std::string& name) {
-            const auto found = std::ranges::find(engine::k_autotune_names, name);
-            if (found == engine::k_autotune_names.end()) {
-              fail_usage(fmt::format("--autotune is \"{}\", expected one of {}.", name,
-                                     fmt::join(engine::k_autotune_names, ", ")));
-            }
-            autotune = static_cast<engine::Autotune>(found - engine::k_autotune_names.begin());
+            autotune = static_cast<engine::Autotune>(index_of(engine::k_autotune_names, name, "--autotune"));
           },
           "Measure at the first start which forms of the kernels are fastest here: auto (default: not on a "
           "CPU), on, off")
       ->type_name("WHEN");
 }
 
+void add_device_options(CLI::App& command, gpu::NativeOptions& options) {
+  command
+      .add_option("--adapter", options.adapter,
+                  "GPU to use: a part of its name, as \"zerotvm doctor\" shows it")
+      ->type_name("NAME");
+  gpu::WebGpuLibrary& library = options.library;
+  command
+      .add_option_function<std::string>(
+          "--webgpu",
+          [&library](const std::string& name) {
+            library =
+                static_cast<gpu::WebGpuLibrary>(index_of(gpu::k_webgpu_library_names, name, "--webgpu"));
+          },
+          "Library to use: wgpu-native, dawn, or auto (default): dawn where it is there and gives the GPU "
+          "matrix "
+          "products")
+      ->type_name("LIBRARY");
+}
+
 void add_backend_options(CLI::App& command, ModelOptions& options) {
   engine::Backend& backend = options.backend;
-  std::string& adapter = options.adapter;
   command
       .add_option_function<std::string>(
           "--backend",
@@ -136,8 +163,7 @@ void add_backend_options(CLI::App& command, ModelOptions& options) {
           },
           "gpu (default), or reference: the kernels' oracles on the CPU")
       ->type_name("NAME");
-  command.add_option("--adapter", adapter, "GPU to use: a part of its name, as \"zerotvm doctor\" shows it")
-      ->type_name("NAME");
+  add_device_options(command, options.device);
   add_kernels_option(command, options.target);
   add_kv_option(command, options.kv);
   add_autotune_option(command, options.autotune);

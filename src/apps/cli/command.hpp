@@ -47,7 +47,9 @@ void add_kernels_option(CLI::App& command, std::optional<gpu::Target>& target);
 void add_kv_option(CLI::App& command, model::KvType& kv);
 // --autotune off|auto|on; auto from here on.
 void add_autotune_option(CLI::App& command, engine::Autotune& autotune);
-// --backend gpu|reference, --adapter NAME, --kernels SET, --kv and --autotune.
+// --adapter NAME and --webgpu LIBRARY.
+void add_device_options(CLI::App& command, gpu::NativeOptions& options);
+// --backend gpu|reference, --adapter NAME, --webgpu LIBRARY, --kernels SET, --kv and --autotune.
 void add_backend_options(CLI::App& command, ModelOptions& options);
 
 // "gpu" or "reference". Errors: invalid_argument.

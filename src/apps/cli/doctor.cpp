@@ -15,7 +15,7 @@ namespace ztvm::app {
 namespace {
 
 struct DoctorOptions {
-  std::string adapter;
+  gpu::NativeOptions device;
   std::optional<gpu::Target> target;
   bool all = false;
 };
@@ -34,7 +34,8 @@ std::string describe_caps(const gpu::Caps& caps) {
   const auto yes = [](bool value) { return value ? "yes" : "no"; };
   std::string text =
       fmt::format("Adapter      {} ({})\nDriver       {}\n", caps.adapter, kind_name(caps.kind), caps.driver);
-  text += fmt::format("Compiler     {}\n", caps.compiler == gpu::ShaderCompiler::naga ? "naga" : "Tint");
+  text += fmt::format("WebGPU       {}\n",
+                      caps.compiler == gpu::ShaderCompiler::naga ? "wgpu-native, naga" : "Dawn, Tint");
   text += fmt::format("Features     shader-f16 {}, subgroups {}", yes(caps.f16), yes(caps.subgroups));
   if (caps.subgroup_max > 0) text += fmt::format(" ({} to {} lanes)", caps.subgroup_min, caps.subgroup_max);
   if (caps.subgroup_matrix) text += ", subgroup matrices";
@@ -113,10 +114,10 @@ void print_tuning(const gpu::Caps& caps, const gpu::Target& target) {
 
 int doctor(const DoctorOptions& options) {
   print_now("Adapters     ");
-  const auto adapters = gpu::list_webgpu_adapters();
+  const auto adapters = gpu::list_webgpu_adapters(options.device.library);
   for (std::size_t i = 0; i < adapters.size(); ++i) print_now((i == 0 ? "" : "; ") + adapters[i].adapter);
   print_now(adapters.empty() ? "none\n" : "\n");
-  auto device = gpu::open_webgpu_device({.adapter = options.adapter});
+  auto device = gpu::open_webgpu_device(options.device);
   if (!device) return report(device.error());
   const gpu::Caps& caps = (*device)->caps();
   print_now(describe_caps(caps));
@@ -141,7 +142,7 @@ int doctor(const DoctorOptions& options) {
 void add_doctor_command(CLI::App& program, Action& action) {
   CLI::App& command = *program.add_subcommand("doctor", "Tests the adapter and every kernel on it");
   auto options = std::make_shared<DoctorOptions>();
-  command.add_option("--adapter", options->adapter, "Part of the adapter's name");
+  add_device_options(command, options->device);
   command.add_flag("--all", options->all, "Run every case, not only the quick ones (minutes on a CPU)");
   add_kernels_option(command, options->target);
   command.callback([options, &action] { action = [options] { return doctor(*options); }; });

@@ -66,7 +66,7 @@ int inspect(const ModelOptions& options) {
   print_now(load::describe(*files));
   auto head = engine::read_model_head(std::move(*files));
   if (!head) return report(head.error());
-  auto device = open_device(options.backend, options.adapter);
+  auto device = open_device(options.backend, options.device);
   if (!device) return report(device.error());
   const gpu::Caps& caps = (*device)->caps();
   const gpu::Target target = options.target.value_or(gpu::choose_target(caps));
