@@ -11,7 +11,7 @@ namespace ztvm::engine {
 
 class Passes {
  public:
-  static constexpr std::uint32_t k_few_rows = 16;
+  static constexpr std::uint32_t k_few_rows = 32;
 
   // Records everything; on a GPU the pipelines start compiling.
   Passes(std::unique_ptr<gpu::Executor> executor, const model::Decoder& decoder,

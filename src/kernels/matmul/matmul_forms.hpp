@@ -41,8 +41,11 @@ std::vector<gpu::Form> few_rows_forms(const gpu::Recording& recording, const Mat
 void record_integer_tiles(gpu::Recording& recording, std::string_view name, const Matmul& args,
                           const MatrixPart& part, const MatmulShape& shape);
 
-// Many rows of x in tiles on a GPU, by subgroup matrices.
+// Rows of x in tiles on a GPU, by subgroup matrices.
 bool takes_matrix_tiles(const gpu::Recording& recording, const Matmul& args, QuantKind kind);
+// The same for few rows: other programs for that op, `program` with what all of its forms share. None for many rows.
+std::vector<gpu::Form> few_rows_matrix_forms(const gpu::Recording& recording, const MatmulShape& shape,
+                                             const gpu::Program& program);
 void record_matrix_tiles(gpu::Recording& recording, std::string_view name, const Matmul& args,
                          const MatrixPart& part, const MatmulShape& shape);
 

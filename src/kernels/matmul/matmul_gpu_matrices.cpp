@@ -1,4 +1,4 @@
-// Many rows of x in tiles on a GPU, by subgroup matrices: matmul_gpu_matrices.wgsl.
+// Rows of x in tiles on a GPU, by subgroup matrices: matmul_gpu_matrices.wgsl.
 #include <fmt/format.h>
 
 #include <array>
@@ -34,7 +34,7 @@ bool fits(const MatrixTile& tile, const gpu::Limits& limits) {
 
 gpu::Form matrix_form(gpu::Program program, const MatrixTile& tile, std::uint32_t n_column_tiles) {
   program.body = "matmul_gpu_matrices";
-  program.matrices = true;
+  program.parts.push_back("matrix_stage");
   for (const auto& [constant, value] :
        {std::pair{"TILE_ROWS", tile.rows}, {"TILE_COLUMNS", tile.columns}, {"STAGE", tile.stage}}) {
     program.consts.push_back(gpu::const_u32(constant, value));
@@ -48,20 +48,21 @@ gpu::Form matrix_form(gpu::Program program, const MatrixTile& tile, std::uint32_
 }  // namespace
 
 bool takes_matrix_tiles(const gpu::Recording& recording, const Matmul& args, QuantKind kind) {
-  return recording.target.matrices && recording.max_rows > k_few_rows && args.rows == Rows::all &&
+  return recording.target.matrices && recording.max_rows > 1 && args.rows == Rows::all &&
          !levels_parts(kind).empty();
 }
 
 void record_matrix_tiles(gpu::Recording& recording, std::string_view name, const Matmul& args,
                          const MatrixPart& part, const MatmulShape& shape) {
   const std::uint32_t n_mats = shape.epilogue == Epilogue::swiglu ? 2 : 1;
-  gpu::Program program = {.body = {}, .parts = levels_parts(shape.kind), .consts = matmul_consts(shape)};
-  program.parts.insert(program.parts.end(), {"matrix_stage", "step", "tile_rows", "rows_of_matrix",
+  gpu::Program program = {
+      .body = {}, .parts = levels_parts(shape.kind), .consts = matmul_consts(shape), .matrices = true};
+  program.parts.insert(program.parts.end(), {"matrix_weights", "step", "tile_rows", "rows_of_matrix",
                                              epilogue_part(shape.epilogue)});
   program.consts.push_back(gpu::const_u32("N_OUT", shape.n_out));
   program.consts.push_back(
       gpu::const_bool("SCALES_ARE_F16", shape.kind == QuantKind::q4 || shape.kind == QuantKind::q3));
-  std::vector<gpu::Form> forms;
+  std::vector<gpu::Form> forms = few_rows_matrix_forms(recording, shape, program);
   for (const MatrixTile& tile : k_matrix_tiles) {
     if (!fits(tile, recording.limits)) continue;
     forms.push_back(matrix_form(program, tile, div_up(shape.n_out, tile.columns / n_mats)));

@@ -1,6 +1,6 @@
 // out = x * W^T by subgroup matrices: a workgroup makes a tile of TILE_ROWS rows of x by TILE_COLUMNS weight rows, each of its
 // subgroups four by two matrices of sums in f32. Named, because drivers keep arrays of matrices in memory.
-// Parts: matrix_stage, one that says which rows, an epilogue part (binding 4 out).
+// Parts: matrix_stage, matrix_weights, one that says which rows, an epilogue part (binding 4 out).
 const BAND_ROWS = 4u * SIDE;
 const BAND_COLUMNS = 2u * SIDE;
 const SUBGROUPS_X = TILE_COLUMNS / BAND_COLUMNS;

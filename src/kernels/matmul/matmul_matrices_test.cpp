@@ -48,11 +48,31 @@ TEST(MatmulMatrices, FormsFitTheMemoryOfAWorkgroup) {
   EXPECT_EQ(first_form(49152), "128 x 128 by matrices, 2 groups");
 }
 
-TEST(MatmulMatrices, FewRowsStayWholeNumbers) {
+// x is read by whole matrices, so there must be room for them.
+TEST(MatmulMatrices, FewRowsShareTheirWeightRowsAmongSubgroups) {
+  std::size_t n_few = 0;
   for (const KernelCase& one : matmul_cases()) {
     if (one.max_rows < 2 || one.max_rows > k_few_rows) continue;
-    for (const gpu::Op& op : record(one, 49152).ops) EXPECT_FALSE(op.program.matrices) << one.name;
+    for (const gpu::Op& op : record(one, 49152).ops) {
+      if (op.program.body != "matmul_gpu_few_matrices") continue;
+      ++n_few;
+      EXPECT_TRUE(op.program.matrices) << one.name;
+      EXPECT_EQ(one.max_rows % 16, 0u) << one.name;
+    }
   }
+  EXPECT_GT(n_few, 10u);
+}
+
+TEST(MatmulMatrices, FewRowsFitTheMemoryOfAWorkgroup) {
+  const auto first_form = [](std::uint32_t workgroup_bytes) {
+    std::vector<KernelCase> few = matmul_cases();
+    std::erase_if(few, [](const KernelCase& one) { return !one.name.starts_with("few rows"); });
+    few.front().all_forms = false;
+    return record(few.front(), workgroup_bytes).ops.back().forms.front().name;
+  };
+  EXPECT_EQ(first_form(16384), "32 x 32 by matrices, 2 subgroups");
+  EXPECT_EQ(first_form(32768), "32 x 32 by matrices, 4 subgroups");
+  EXPECT_EQ(first_form(49152), "32 x 32 by matrices, 8 subgroups");
 }
 
 }  // namespace

@@ -55,6 +55,47 @@ void add_forms(std::vector<KernelCase>& cases) {
   }
 }
 
+// Few rows as a model's prompts have them, room for k_few_rows, each in every form: one and two matrices of rows, stages that
+// some subgroups lack, columns beyond the last.
+void add_few_rows(std::vector<KernelCase>& cases) {
+  const auto add = [&](MatmulCase c, bool quick, std::string_view what = "few rows") {
+    c.max_rows = k_few_rows;
+    cases.push_back(make_case(c, what, quick));
+    cases.back().all_forms = true;
+  };
+  add({.n_weight_rows = 75, .dim = 64, .n_rows = 17}, true);
+  add({.epilogue = Epilogue::swiglu, .n_weight_rows = 154, .dim = 640, .n_rows = 31, .norm = true}, true);
+  add({.epilogue = Epilogue::add_residual, .n_weight_rows = 37, .dim = 1088, .n_rows = 16, .n_parts = 2},
+      false);
+  add({.kind = QuantKind::q8, .n_weight_rows = 70, .dim = 576, .n_rows = 2}, false);
+  add({.kind = QuantKind::q3, .epilogue = Epilogue::swiglu, .n_weight_rows = 66, .dim = 192, .n_rows = 32},
+      false);
+  add({.kind = QuantKind::q4_k,
+       .epilogue = Epilogue::add_residual,
+       .n_weight_rows = 33,
+       .dim = 512,
+       .n_rows = 20},
+      false);
+  add({.kind = QuantKind::q5_k,
+       .epilogue = Epilogue::store_f32,
+       .n_weight_rows = 47,
+       .dim = 256,
+       .n_rows = 9},
+      false);
+  using Hard = std::pair<Fill, std::string_view>;
+  for (const auto& [fill, what] :
+       {Hard{Fill::outliers, "few rows of outliers"}, Hard{Fill::zeros, "few rows of zeros"},
+        Hard{Fill::integers, "few rows of integers"}}) {
+    add({.epilogue = Epilogue::store_f32,
+         .n_weight_rows = 40,
+         .dim = 384,
+         .n_rows = 19,
+         .weights = fill,
+         .x = fill},
+        false, what);
+  }
+}
+
 // Many rows in tiles, each in every form: row and column tails, stages that are not full, weights with scales of both kinds.
 void add_tiles(std::vector<KernelCase>& cases) {
   const auto add = [&](MatmulCase c, bool quick, std::string_view what = "tiles") {
@@ -159,6 +200,7 @@ void add_shape_cases(std::vector<KernelCase>& cases) {
   add_row_lengths(cases);
   add_teams(cases);
   add_forms(cases);
+  add_few_rows(cases);
   add_tiles(cases);
   add_true_shapes(cases);
 }
