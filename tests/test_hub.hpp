@@ -1,6 +1,7 @@
 #pragma once
 // A hub with one repository, "o/n", whose files a test can change while it runs.
 #include <map>
+#include <mutex>
 #include <string>
 
 #include "apps/download/content_hash.hpp"
@@ -12,8 +13,15 @@ class TestHub {
  public:
   TestHub() : server_([this](const HttpAsk& ask) { return answer(ask); }) {}
 
-  void put(const std::string& name, std::string content) { files_[name] = std::move(content); }
-  const std::string& get(const std::string& name) const { return files_.at(name); }
+  // The server may still answer an ask that was given up.
+  void put(const std::string& name, std::string content) {
+    const std::lock_guard lock(mutex_);
+    files_[name] = std::move(content);
+  }
+  std::string get(const std::string& name) const {
+    const std::lock_guard lock(mutex_);
+    return files_.at(name);
+  }
   void fill_mlc(const std::string& manifest = "ndarray-cache.json") {
     put("mlc-chat-config.json", "{\"model_type\":\"phi3\"}");
     put("tokenizer.json", "{\"version\":\"1.0\"}");
@@ -48,12 +56,14 @@ class TestHub {
                        hashes->md5);
   }
   HttpReply answer(const HttpAsk& ask) const {
+    const std::lock_guard lock(mutex_);
     const std::string base = "/o/n/resolve/main/";
     const auto found = ask.path.starts_with(base) ? files_.find(ask.path.substr(base.size())) : files_.end();
     if (found == files_.end()) return reply(404, {"Content-Length: 15"}, "Entry not found");
     return reply_range(ask, found->second, "\"" + app::sha256_of(as_bytes(found->second)) + "\"");
   }
 
+  mutable std::mutex mutex_;
   std::map<std::string, std::string> files_;
   HttpTestServer server_;
 };
