@@ -1,4 +1,4 @@
-// Which library opens devices: one at a time.
+// Which library opens devices, one at a time, and what it tells.
 #include <gtest/gtest.h>
 
 #include "gpu/webgpu_device.hpp"
@@ -30,6 +30,29 @@ TEST(WebGpuLibrary, WhileADeviceLivesAnyMeansItsLibrary) {
   auto second = open_webgpu_device({.adapter = (*device)->caps().adapter});
   ASSERT_TRUE(second) << second.error().text;
   EXPECT_EQ(library_of(**second), library_of(**device));
+}
+
+TEST(WebGpuLibrary, ABufferThatDoesNotFitIsRefusedAtOnce) {
+  auto device = open_webgpu_device(test_adapter());
+  ASSERT_TRUE(device) << device.error().text;
+  const auto refused = (*device)->create_buffer(1ull << 50, "too large");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::out_of_memory);
+  EXPECT_NE(refused.error().text.find("too large"), std::string::npos) << refused.error().text;
+  EXPECT_TRUE((*device)->create_buffer(64, "small"));
+  EXPECT_TRUE((*device)->poll(true));
+}
+
+TEST(WebGpuLibrary, AShaderThatDoesNotCompileIsToldInTheCompilersWords) {
+  auto device = open_webgpu_device(test_adapter());
+  ASSERT_TRUE(device) << device.error().text;
+  (*device)->create_pipeline({.label = "wrong",
+                              .wgsl = "@compute @workgroup_size(1) fn main() { no_such_function(); }",
+                              .access = {}});
+  Result<void> told;
+  while (told && (*device)->n_pending() > 0) told = (*device)->poll(true);
+  ASSERT_FALSE(told);
+  EXPECT_NE(told.error().text.find("no_such_function"), std::string::npos) << told.error().text;
 }
 
 }  // namespace
