@@ -1,4 +1,5 @@
 # Native targets: the engine over wgpu-native, the command line program, the tests, the benchmarks, the fuzzers.
+include(cmake/fetch_wheel.cmake)
 include(cmake/wgpu_native.cmake)
 include(cmake/dawn.cmake)
 find_package(fmt REQUIRED)

@@ -9,21 +9,8 @@ else()
   set(wgpu_cache ${PROJECT_SOURCE_DIR}/.cache/wgpu-${WGPU_WHEEL_VERSION})
   set(wgpu_dir ${wgpu_cache}/wgpu/resources)
   if(NOT EXISTS ${wgpu_dir}/libwgpu_native-release.so)
-    message(STATUS "Fetching wgpu-native with pip (wgpu ${WGPU_WHEEL_VERSION})")
-    find_program(PYTHON3 python3 REQUIRED)
-    execute_process(
-      COMMAND ${PYTHON3} -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all:
-        --dest ${wgpu_cache} wgpu==${WGPU_WHEEL_VERSION}
-      RESULT_VARIABLE failed)
-    file(GLOB wheel ${wgpu_cache}/wgpu-*.whl)
-    if(failed OR NOT wheel)
-      message(FATAL_ERROR "pip cannot fetch wgpu ${WGPU_WHEEL_VERSION}; set WGPU_NATIVE_DIR to a wgpu-native folder.")
-    endif()
-    file(SHA256 ${wheel} got)
-    if(CMAKE_HOST_SYSTEM_PROCESSOR STREQUAL "x86_64" AND NOT got STREQUAL WGPU_WHEEL_SHA256)
-      message(FATAL_ERROR "${wheel} has sha256 ${got}, expected ${WGPU_WHEEL_SHA256}.")
-    endif()
-    file(ARCHIVE_EXTRACT INPUT ${wheel} DESTINATION ${wgpu_cache})
+    fetch_wheel(wgpu ${WGPU_WHEEL_VERSION} ${WGPU_WHEEL_SHA256} ${wgpu_cache}
+      "set WGPU_NATIVE_DIR to a wgpu-native folder")
   endif()
 endif()
 

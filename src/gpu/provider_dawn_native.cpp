@@ -60,18 +60,19 @@ void wait_for(WGPUInstance instance, WGPUFuture future) {
   wgpuInstanceWaitAny(instance, 1, &info, UINT64_MAX);
 }
 
-// What a request brings: a handle, or why there is none.
-template <typename Handle>
-struct Reply {
-  Handle handle = nullptr;
-  std::string message;
+// Asks by a function that takes the request's callback, and waits for what it brings.
+template <typename Handle, typename CallbackInfo, typename Ask>
+Reply<Handle> answer_to(WGPUInstance instance, CallbackInfo request, const Ask& ask) {
+  Reply<Handle> reply;
+  request.mode = WGPUCallbackMode_WaitAnyOnly;
+  request.callback = Reply<Handle>::take;
+  request.userdata1 = &reply;
+  wait_for(instance, ask(request));
+  return reply;
+}
 
-  template <typename Status>
-  static void take(Status, Handle handle, WGPUStringView message, void* reply, void*) {
-    static_cast<Reply*>(reply)->handle = handle;
-    static_cast<Reply*>(reply)->message = std::string(from_wgpu(message));
-  }
-};
+// Its calls of its own functions must not meet those of wgpu-native, which have the same names.
+void* open_library() { return ::dlopen(k_library, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND); }
 
 class DawnQueue final : public WebGpuQueue {
  public:
@@ -103,9 +104,10 @@ class Dawn final : public WebGpuProvider {
  public:
   std::string_view name() const override { return "Dawn"; }
 
+  bool is_there() const override { return open_library() != nullptr; }
+
   Result<void> load() const override {
-    // Its calls of its own functions must not meet those of wgpu-native, which have the same names.
-    void* library = ::dlopen(k_library, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+    void* library = open_library();
     if (library == nullptr) {
       return fail(ErrorCode::unsupported, fmt::format("Dawn cannot be loaded: {}", ::dlerror()));
     }
@@ -119,7 +121,6 @@ class Dawn final : public WebGpuProvider {
     ZTVM_WEBGPU_FUNCTIONS(ZTVM_FIND)
 #undef ZTVM_FIND
     if (missing.empty()) return {};
-    check(wgpu_native_provider().load().has_value(), "the linked library is there");
     return fail(ErrorCode::unsupported, fmt::format("{} has no {}.", k_library, missing));
   }
 
@@ -136,10 +137,14 @@ class Dawn final : public WebGpuProvider {
   // Its interface lists no adapters: those that are given on different wishes, each once.
   std::vector<AdapterPtr> adapters(WGPUInstance instance) const override {
     std::vector<AdapterPtr> all;
+    std::vector<std::string> names;
     for (const auto wish : {WGPUPowerPreference_HighPerformance, WGPUPowerPreference_LowPower}) {
       for (const WGPUBool fallback : {WGPUBool{0}, WGPUBool{1}}) {
         AdapterPtr adapter = request_adapter(instance, wish, fallback);
-        if (adapter && computes(adapter.get()) && !has(all, adapter.get())) all.push_back(std::move(adapter));
+        std::string name = adapter ? name_of(adapter.get()) : "";
+        if (name.empty() || std::ranges::find(names, name) != names.end()) continue;
+        names.push_back(std::move(name));
+        all.push_back(std::move(adapter));
       }
     }
     return all;
@@ -177,12 +182,10 @@ class Dawn final : public WebGpuProvider {
     descriptor.requiredFeatures = features.data();
     Toggles toggles = k_wanted_toggles;
     descriptor.nextInChain = &toggles.chain;
-    Reply<WGPUDevice> reply;
     WGPURequestDeviceCallbackInfo request = WGPU_REQUEST_DEVICE_CALLBACK_INFO_INIT;
-    request.mode = WGPUCallbackMode_WaitAnyOnly;
-    request.callback = decltype(reply)::take;
-    request.userdata1 = &reply;
-    wait_for(instance, wgpuAdapterRequestDevice(adapter, &descriptor, request));
+    auto reply = answer_to<WGPUDevice>(instance, request, [&](const auto& callback) {
+      return wgpuAdapterRequestDevice(adapter, &descriptor, callback);
+    });
     failure = std::move(reply.message);
     return DevicePtr(reply.handle);
   }
@@ -193,13 +196,11 @@ class Dawn final : public WebGpuProvider {
     const ShaderText text(job);
     const ShaderPtr module(wgpuDeviceCreateShaderModule(device, &text.descriptor));
     const WGPUComputePipelineDescriptor descriptor = pipeline_descriptor(job, module.get());
-    Reply<WGPUComputePipeline> reply;
     WGPUCreateComputePipelineAsyncCallbackInfo request =
         WGPU_CREATE_COMPUTE_PIPELINE_ASYNC_CALLBACK_INFO_INIT;
-    request.mode = WGPUCallbackMode_WaitAnyOnly;
-    request.callback = decltype(reply)::take;
-    request.userdata1 = &reply;
-    wait_for(instance, wgpuDeviceCreateComputePipelineAsync(device, &descriptor, request));
+    const auto reply = answer_to<WGPUComputePipeline>(instance, request, [&](const auto& callback) {
+      return wgpuDeviceCreateComputePipelineAsync(device, &descriptor, callback);
+    });
     if (reply.handle == nullptr) return fail(ErrorCode::device, reply.message);
     return PipelinePtr(reply.handle);
   }
@@ -209,24 +210,14 @@ class Dawn final : public WebGpuProvider {
   }
 
  private:
-  static bool computes(WGPUAdapter adapter) {
-    WGPUAdapterInfo info = WGPU_ADAPTER_INFO_INIT;
-    wgpuAdapterGetInfo(adapter, &info);
-    const bool is_null = info.backendType == WGPUBackendType_Null;  // where it finds no driver
-    wgpuAdapterInfoFreeMembers(info);
-    return !is_null;
-  }
-
-  static bool has(const std::vector<AdapterPtr>& all, WGPUAdapter adapter) {
-    return std::ranges::any_of(all,
-                               [&](const AdapterPtr& one) { return name_of(one.get()) == name_of(adapter); });
-  }
-
+  // Empty for the backend that computes nothing, which it gives where it finds no driver.
   static std::string name_of(WGPUAdapter adapter) {
     WGPUAdapterInfo info = WGPU_ADAPTER_INFO_INIT;
     wgpuAdapterGetInfo(adapter, &info);
-    std::string name = fmt::format("{} {} {}", from_wgpu(info.device), from_wgpu(info.description),
-                                   static_cast<int>(info.backendType));
+    std::string name;
+    if (info.backendType != WGPUBackendType_Null)
+      name = fmt::format("{} {} {}", from_wgpu(info.device), from_wgpu(info.description),
+                         static_cast<int>(info.backendType));
     wgpuAdapterInfoFreeMembers(info);
     return name;
   }
@@ -237,12 +228,10 @@ class Dawn final : public WebGpuProvider {
     options.nextInChain = &toggles.chain;
     options.powerPreference = wish;
     options.forceFallbackAdapter = fallback;
-    Reply<WGPUAdapter> reply;
     WGPURequestAdapterCallbackInfo request = WGPU_REQUEST_ADAPTER_CALLBACK_INFO_INIT;
-    request.mode = WGPUCallbackMode_WaitAnyOnly;
-    request.callback = decltype(reply)::take;
-    request.userdata1 = &reply;
-    wait_for(instance, wgpuInstanceRequestAdapter(instance, &options, request));
+    const auto reply = answer_to<WGPUAdapter>(instance, request, [&](const auto& callback) {
+      return wgpuInstanceRequestAdapter(instance, &options, callback);
+    });
     return AdapterPtr(reply.handle);
   }
 };

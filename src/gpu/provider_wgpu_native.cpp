@@ -39,21 +39,11 @@ class WgpuQueue final : public WebGpuQueue {
   WGPUSubmissionIndex last_ = 0;
 };
 
-struct DeviceReply {
-  WGPUDevice device = nullptr;
-  std::string message;
-};
-
-void on_device(WGPURequestDeviceStatus status, WGPUDevice device, WGPUStringView message, void* reply,
-               void*) {
-  auto* r = static_cast<DeviceReply*>(reply);
-  if (status == WGPURequestDeviceStatus_Success) r->device = device;
-  r->message = std::string(from_wgpu(message));
-}
-
 class WgpuNative final : public WebGpuProvider {
  public:
   std::string_view name() const override { return "wgpu-native"; }
+
+  bool is_there() const override { return true; }
 
   Result<void> load() const override {
 #define ZTVM_RESET(name) wgpu##name = &::wgpu##name;
@@ -101,14 +91,14 @@ class WgpuNative final : public WebGpuProvider {
     if (timestamps) features.insert(features.end(), {WGPUFeatureName_TimestampQuery, k_timestamps});
     descriptor.requiredFeatureCount = features.size();
     descriptor.requiredFeatures = features.data();
-    DeviceReply reply;
+    Reply<WGPUDevice> reply;
     WGPURequestDeviceCallbackInfo request = WGPU_REQUEST_DEVICE_CALLBACK_INFO_INIT;
     request.mode = WGPUCallbackMode_AllowSpontaneous;
-    request.callback = on_device;
+    request.callback = decltype(reply)::take;
     request.userdata1 = &reply;
     wgpuAdapterRequestDevice(adapter, &descriptor, request);
     failure = std::move(reply.message);
-    return DevicePtr(reply.device);
+    return DevicePtr(reply.handle);
   }
 
   Result<PipelinePtr> compile(WGPUInstance, WGPUDevice device, const PipelineJob& job) const override {

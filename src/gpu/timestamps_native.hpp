@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "gpu/webgpu_provider.hpp"
+#include "gpu/webgpu_queue.hpp"
 
 namespace ztvm::gpu {
 

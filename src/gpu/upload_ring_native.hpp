@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/bytes.hpp"
-#include "gpu/webgpu_provider.hpp"
+#include "gpu/webgpu_queue.hpp"
 
 namespace ztvm::gpu {
 

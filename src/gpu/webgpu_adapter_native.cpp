@@ -150,9 +150,10 @@ Result<Found> find(WebGpuLibrary library, const std::string& adapter) {
   return Found{std::move(*provider), std::move(instance), std::move(*chosen)};
 }
 
-// The name of an adapter that Dawn may have matrices for, where wgpu-native has not.
+// The name of an adapter that Dawn, which is there, may have matrices for, where wgpu-native has not.
 std::optional<std::string> worth_dawn(const Found& found) {
   if (!found.provider->lacks_matrices(found.chosen.adapter.get())) return std::nullopt;
+  if (!dawn_provider().is_there()) return std::nullopt;
   return found.chosen.caps.adapter;
 }
 

@@ -8,25 +8,22 @@
 #include "gpu/pipeline_compiler_native.hpp"
 #include "gpu/webgpu_device.hpp"
 #include "gpu/webgpu_handles.hpp"
+#include "gpu/webgpu_queue.hpp"
 
 namespace ztvm::gpu {
 
-// A device's queue: hands work over and waits for it.
-class WebGpuQueue {
- public:
-  // What to wait for: a submission of wgpu-native, a future of Dawn.
-  using Ticket = std::uint64_t;
+// What a request brings: a handle, or why there is none.
+template <typename Handle>
+struct Reply {
+  Handle handle = nullptr;
+  std::string message;
 
-  virtual ~WebGpuQueue() = default;
-  virtual WGPUQueue handle() const = 0;
-  virtual void submit(WGPUCommandBuffer commands) = 0;
-  // Maps a buffer's first bytes once what is submitted so far is done; poll() and wait() run the callback.
-  virtual Ticket map(WGPUBuffer buffer, WGPUMapMode mode, std::uint64_t n_bytes,
-                     const WGPUBufferMapCallbackInfo& callback) = 0;
-  virtual void poll() = 0;
-  virtual void wait(Ticket ticket) = 0;
-  virtual void wait_for_all() = 0;
-  virtual double ns_per_tick() const = 0;  // of timestamps
+  // The request's callback, with a Reply as its user data.
+  template <typename Status>
+  static void take(Status, Handle handle, WGPUStringView message, void* reply, void*) {
+    static_cast<Reply*>(reply)->handle = handle;
+    static_cast<Reply*>(reply)->message = std::string(from_wgpu(message));
+  }
 };
 
 // Stateless: one of each library, for the whole process.
@@ -34,6 +31,8 @@ class WebGpuProvider {
  public:
   virtual ~WebGpuProvider() = default;
   virtual std::string_view name() const = 0;
+  // Whether the library can be loaded.
+  virtual bool is_there() const = 0;
   // Points the functions of webgpu_functions.hpp at this library. Errors: unsupported, when it is not there.
   virtual Result<void> load() const = 0;
   virtual InstancePtr make_instance() const = 0;

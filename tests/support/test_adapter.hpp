@@ -1,5 +1,6 @@
 #pragma once
 // The adapter that tests run on.
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
@@ -12,9 +13,9 @@ inline gpu::NativeOptions test_adapter() {
   gpu::NativeOptions options;
   if (const char* name = std::getenv("ZTVM_TEST_ADAPTER")) options.adapter = name;
   if (const char* library = std::getenv("ZTVM_TEST_WEBGPU")) {
-    while (gpu::k_webgpu_library_names.at(static_cast<std::size_t>(options.library)) != library) {
-      options.library = static_cast<gpu::WebGpuLibrary>(static_cast<int>(options.library) + 1);
-    }
+    const auto found = std::ranges::find(gpu::k_webgpu_library_names, std::string_view(library));
+    check(found != gpu::k_webgpu_library_names.end(), "ZTVM_TEST_WEBGPU names a library");
+    options.library = static_cast<gpu::WebGpuLibrary>(found - gpu::k_webgpu_library_names.begin());
   }
   return options;
 }

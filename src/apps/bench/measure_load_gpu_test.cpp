@@ -1,8 +1,9 @@
 // The figures of a tiny model's load hold together.
 #include "apps/bench/measure_load.hpp"
-#include "support/test_adapter.hpp"
 
 #include <gtest/gtest.h>
+
+#include "support/test_adapter.hpp"
 
 namespace ztvm::app {
 namespace {

@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstdio>
 #include <optional>
+#include <span>
 
 #include "apps/cli/terminal_text.hpp"
 
@@ -23,6 +24,16 @@ std::optional<T> parse_decimal(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+// Of a word among those that an option takes; ends the program with what it takes instead.
+std::ptrdiff_t index_of(std::span<const std::string_view> words, std::string_view word,
+                        std::string_view option) {
+  const auto found = std::ranges::find(words, word);
+  if (found == words.end()) {
+    fail_usage(fmt::format("{} is \"{}\", expected one of {}.", option, word, fmt::join(words, ", ")));
+  }
+  return found - words.begin();
 }
 
 }  // namespace
@@ -105,20 +116,6 @@ void add_kv_option(CLI::App& command, model::KvType& kv) {
       ->type_name("TYPE");
 }
 
-namespace {
-
-// Of a word among those that an option takes; ends the program with what it takes instead.
-std::ptrdiff_t index_of(std::span<const std::string_view> words, std::string_view word,
-                        std::string_view option) {
-  const auto found = std::ranges::find(words, word);
-  if (found == words.end()) {
-    fail_usage(fmt::format("{} is \"{}\", expected one of {}.", option, word, fmt::join(words, ", ")));
-  }
-  return found - words.begin();
-}
-
-}  // namespace
-
 void add_autotune_option(CLI::App& command, engine::Autotune& autotune) {
   autotune = engine::Autotune::unless_on_cpu;
   command
@@ -145,9 +142,7 @@ void add_device_options(CLI::App& command, gpu::NativeOptions& options) {
             library =
                 static_cast<gpu::WebGpuLibrary>(index_of(gpu::k_webgpu_library_names, name, "--webgpu"));
           },
-          "Library to use: wgpu-native, dawn, or auto (default): dawn where it is there and gives the GPU "
-          "matrix "
-          "products")
+          "wgpu-native, dawn, or auto (default): dawn where it is there and gives the GPU matrix products")
       ->type_name("LIBRARY");
 }
 

@@ -29,12 +29,15 @@ void add_teams(std::vector<KernelCase>& cases) {
   add({.kind = QuantKind::q8, .n_weight_rows = 29, .dim = 2048, .norm = true});
 }
 
+void add_with_all_forms(std::vector<KernelCase>& cases, const MatmulCase& c, std::string_view what,
+                        bool quick) {
+  cases.push_back(make_case(c, what, quick));
+  cases.back().all_forms = true;
+}
+
 // What adapters choose from, for one row, few and many.
 void add_forms(std::vector<KernelCase>& cases) {
-  const auto add = [&](const MatmulCase& c) {
-    cases.push_back(make_case(c, "all forms", false));
-    cases.back().all_forms = true;
-  };
+  const auto add = [&](const MatmulCase& c) { add_with_all_forms(cases, c, "all forms", false); };
   add({.epilogue = Epilogue::swiglu, .n_weight_rows = 146, .dim = 1056, .norm = true});
   add({.kind = QuantKind::q8, .epilogue = Epilogue::add_residual, .n_weight_rows = 37, .dim = 5152});
   add({.kind = QuantKind::f16, .n_weight_rows = 21, .dim = 1056});
@@ -60,8 +63,7 @@ void add_forms(std::vector<KernelCase>& cases) {
 void add_few_rows(std::vector<KernelCase>& cases) {
   const auto add = [&](MatmulCase c, bool quick, std::string_view what = "few rows") {
     c.max_rows = k_few_rows;
-    cases.push_back(make_case(c, what, quick));
-    cases.back().all_forms = true;
+    add_with_all_forms(cases, c, what, quick);
   };
   add({.n_weight_rows = 75, .dim = 64, .n_rows = 17}, true);
   add({.epilogue = Epilogue::swiglu, .n_weight_rows = 154, .dim = 640, .n_rows = 31, .norm = true}, true);
@@ -98,9 +100,8 @@ void add_few_rows(std::vector<KernelCase>& cases) {
 
 // Many rows in tiles, each in every form: row and column tails, stages that are not full, weights with scales of both kinds.
 void add_tiles(std::vector<KernelCase>& cases) {
-  const auto add = [&](MatmulCase c, bool quick, std::string_view what = "tiles") {
-    cases.push_back(make_case(c, what, quick));
-    cases.back().all_forms = true;
+  const auto add = [&](const MatmulCase& c, bool quick, std::string_view what = "tiles") {
+    add_with_all_forms(cases, c, what, quick);
   };
   add({.n_weight_rows = 150, .dim = 96, .n_rows = 129, .max_rows = 130}, true);
   add({.epilogue = Epilogue::swiglu, .n_weight_rows = 270, .dim = 160, .n_rows = 65, .max_rows = 96}, true);
