@@ -5,13 +5,14 @@
 
 #include "engine/generation.hpp"
 #include "gpu/executor.hpp"
+#include "kernels/matmul/matmul.hpp"
 #include "model/decoder.hpp"
 
 namespace ztvm::engine {
 
 class Passes {
  public:
-  static constexpr std::uint32_t k_few_rows = 32;
+  static constexpr std::uint32_t k_few_rows = kernels::k_few_rows;
 
   // Records everything; on a GPU the pipelines start compiling.
   Passes(std::unique_ptr<gpu::Executor> executor, const model::Decoder& decoder,

@@ -27,9 +27,6 @@ bool gpu_row_takes_norm(const Matrix& weights);
 void record_gpu_row(gpu::Recording& recording, std::string_view name, const Matmul& args,
                     const MatrixPart& part, const MatmulShape& shape);
 
-// Rows of a recording up to which the weights decide, not the products.
-inline constexpr std::uint32_t k_few_rows = 32;
-
 // Rows of x in tiles on a GPU, in whole numbers. `args.x` stays as it is; the op reads `args.quantised`, which
 // record_quantised_input() fills.
 bool takes_integer_tiles(const gpu::Recording& recording, const Matmul& args, QuantKind kind);
