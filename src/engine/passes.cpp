@@ -1,13 +1,29 @@
 #include "engine/passes.hpp"
 
+#include <algorithm>
+
+#include "kernels/row_counts.hpp"
+
 namespace ztvm::engine {
+
+std::vector<std::uint32_t> recorded_rows(std::uint32_t max_rows, const gpu::Target& target) {
+  std::vector<std::uint32_t> all = {1};
+  if (max_rows > kernels::k_few_rows) all.push_back(kernels::k_few_rows);
+  // Only the forms by subgroup matrices differ for so many.
+  if (target.matrices && max_rows > kernels::k_some_rows) all.push_back(kernels::k_some_rows);
+  if (max_rows > 1) all.push_back(max_rows);
+  return all;
+}
 
 Passes::Passes(std::unique_ptr<gpu::Executor> executor, const model::Decoder& decoder,
                const model::Weights& weights, const model::Buffers& buffers)
-    : executor_(std::move(executor)), max_rows_(decoder.options().max_rows) {
-  single_ = add(decoder.record_body(weights, buffers, 1));
-  chunk_ = add(decoder.record_body(weights, buffers, max_rows_));
-  few_ = max_rows_ > k_few_rows ? add(decoder.record_body(weights, buffers, k_few_rows)) : chunk_;
+    : executor_(std::move(executor)) {
+  for (const std::uint32_t max_rows : recorded_rows(decoder.options().max_rows, decoder.options().target)) {
+    model::Body body = decoder.record_body(weights, buffers, max_rows);
+    bodies_.push_back({.max_rows = max_rows,
+                       .id = executor_->add(std::move(body.recording)),
+                       .ends = std::move(body.ends)});
+  }
   head_ = executor_->add(decoder.record_head(weights, buffers));
   penalise_ = executor_->add(decoder.record_penalise(buffers));
   argmax_ = executor_->add(decoder.record_argmax(buffers));
@@ -15,11 +31,13 @@ Passes::Passes(std::unique_ptr<gpu::Executor> executor, const model::Decoder& de
   advance_ = executor_->add(decoder.record_advance(buffers));
 }
 
-Passes::BodyId Passes::add(model::Body body) {
-  return {.id = executor_->add(std::move(body.recording)), .ends = std::move(body.ends)};
+const Passes::BodyId& Passes::body_for(std::uint32_t n_rows) const {
+  const auto body = std::ranges::find_if(bodies_, [&](const BodyId& b) { return b.max_rows >= n_rows; });
+  check(body != bodies_.end(), "a pass has no more rows than the passes were recorded for");
+  return *body;
 }
 
-void Passes::body(std::uint32_t n_rows) { executor_->run(body_for(n_rows).id, n_rows); }
+void Passes::body(gpu::Extent extent) { executor_->run(body_for(extent.n_rows).id, extent); }
 
 void Passes::body_part(std::uint32_t n_rows, std::size_t end) {
   const BodyId& body = body_for(n_rows);
@@ -40,7 +58,8 @@ void Passes::choose(const SamplerParams& params) {
 
 std::uint32_t Passes::dispatches_per_token() const {
   const auto n_ops = [this](gpu::RecordingId id) { return executor_->recording(id).ops.size(); };
-  return static_cast<std::uint32_t>(n_ops(single_.id) + n_ops(head_) + n_ops(argmax_) + n_ops(advance_));
+  return static_cast<std::uint32_t>(n_ops(bodies_.front().id) + n_ops(head_) + n_ops(argmax_) +
+                                    n_ops(advance_));
 }
 
 }  // namespace ztvm::engine

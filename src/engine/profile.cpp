@@ -53,7 +53,7 @@ PassProfile::PassProfile(gpu::Device& device, const Model& model, std::uint32_t 
       pipelines_(device),
       plan_(device, pipelines_, recording_),
       samples_(recording_.ops.size()) {
-  plan_.append(commands_, n_rows_, 0, plan_.n_ops());
+  plan_.append(commands_, {n_rows_, depth_ + n_rows_}, 0, plan_.n_ops());
 }
 
 std::span<const gpu::Command> PassProfile::next_pass() {

@@ -119,13 +119,13 @@ void Session::submit_prefill_chunk() {
   const std::uint32_t until = n_prefilled_ < n_before_tail_ ? n_before_tail_ : n_prompt;
   const std::uint32_t n_rows = std::min(passes_.max_rows(), until - n_prefilled_);
   write_rows(device_, state_, first_step(), std::span(prompt_).subspan(n_prefilled_, n_rows));
-  passes_.body(n_rows);
   n_prefilled_ += n_rows;
+  passes_.body({n_rows, n_prefilled_});
   if (n_prefilled_ == n_prompt) submit_choice();
 }
 
 void Session::submit_decode() {
-  passes_.body(1);
+  passes_.body({1, n_taken_in() + 1});
   submit_choice();
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
 #include <utility>
 
 #include "engine/rows.hpp"
@@ -60,11 +61,12 @@ Tuner::Tuner(gpu::Device& device, const Model& model, Passes& passes, gpu::Tunin
       started_ms_(now_ms_()),
       pipelines_(device) {
   const model::Weights weights(model.weights, model.buffers);
-  const std::uint32_t max_rows = model.decoder.options().max_rows;
+  const model::DecoderOptions& options = model.decoder.options();
   const gpu::Recording one_row = model.decoder.record_body(weights, model.buffers, 1).recording;
   collect(one_row, 1, 0);
   collect(model.decoder.record_head(weights, model.buffers), 1, one_row.ops.size());
-  for (const std::uint32_t n_rows : {max_rows, std::min(max_rows, Passes::k_few_rows)}) {
+  // Long prompts first: time for measuring may run out.
+  for (const std::uint32_t n_rows : std::views::reverse(recorded_rows(options.max_rows, options.target))) {
     if (n_rows > 1) collect(model.decoder.record_body(weights, model.buffers, n_rows).recording, n_rows, 0);
   }
 }

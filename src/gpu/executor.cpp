@@ -14,8 +14,8 @@ class GpuExecutor final : public Executor {
     recordings_.push_back(std::move(recording));
     return static_cast<RecordingId>(plans_.size() - 1);
   }
-  void run(RecordingId id, std::uint32_t n_rows, std::size_t first, std::size_t last) override {
-    plans_[static_cast<std::size_t>(id)]->append(commands_, n_rows, first, last);
+  void run(RecordingId id, Extent extent, std::size_t first, std::size_t last) override {
+    plans_[static_cast<std::size_t>(id)]->append(commands_, extent, first, last);
   }
   Result<void> flush() override {
     device_.submit(commands_);
@@ -42,7 +42,7 @@ class ReferenceExecutor final : public Executor {
     recordings_.push_back(std::move(recording));
     return static_cast<RecordingId>(recordings_.size() - 1);
   }
-  void run(RecordingId id, std::uint32_t, std::size_t first, std::size_t last) override {
+  void run(RecordingId id, Extent, std::size_t first, std::size_t last) override {
     const Recording& recording = recordings_[static_cast<std::size_t>(id)];
     for (std::size_t i = first; i < last; ++i) {
       views_.clear();

@@ -18,13 +18,13 @@ class Executor {
   virtual ~Executor() = default;
   // Takes a recording; on a GPU its pipelines start compiling.
   virtual RecordingId add(Recording recording) = 0;
-  // Queues ops [first, last) of a recording over `n_rows` rows, after everything queued before.
-  virtual void run(RecordingId recording, std::uint32_t n_rows, std::size_t first, std::size_t last) = 0;
+  // Queues ops [first, last) of a recording, after everything queued before.
+  virtual void run(RecordingId recording, Extent extent, std::size_t first, std::size_t last) = 0;
   // Hands everything queued to the device. Errors: those of the executor itself (lockstep: ops that differ).
   virtual Result<void> flush() = 0;
   virtual const Recording& recording(RecordingId id) const = 0;
 
-  void run(RecordingId id, std::uint32_t n_rows) { run(id, n_rows, 0, recording(id).ops.size()); }
+  void run(RecordingId id, Extent extent) { run(id, extent, 0, recording(id).ops.size()); }
 };
 
 // One op whose GPU result is not the oracle's.

@@ -25,9 +25,9 @@ class LockstepExecutor final : public Executor {
     recordings_.push_back(std::move(recording));
     return static_cast<RecordingId>(plans_.size() - 1);
   }
-  void run(RecordingId id, std::uint32_t n_rows, std::size_t first, std::size_t last) override {
+  void run(RecordingId id, Extent extent, std::size_t first, std::size_t last) override {
     for (std::size_t i = first; i < last; ++i) {
-      if (status_) status_ = run_one(static_cast<std::size_t>(id), n_rows, i);
+      if (status_) status_ = run_one(static_cast<std::size_t>(id), extent, i);
     }
   }
   Result<void> flush() override { return std::exchange(status_, {}); }
@@ -37,7 +37,7 @@ class LockstepExecutor final : public Executor {
 
  private:
   Result<BindingBytes> read_bindings(const Op& op);
-  Result<void> run_one(std::size_t id, std::uint32_t n_rows, std::size_t index);
+  Result<void> run_one(std::size_t id, Extent extent, std::size_t index);
 
   Device& device_;
   PipelineCache cache_;
@@ -57,7 +57,7 @@ Result<BindingBytes> LockstepExecutor::read_bindings(const Op& op) {
   return buffers;
 }
 
-Result<void> LockstepExecutor::run_one(std::size_t id, std::uint32_t n_rows, std::size_t index) {
+Result<void> LockstepExecutor::run_one(std::size_t id, Extent extent, std::size_t index) {
   const Op& op = recordings_[id].ops[index];
   const bool comparing = !report_.first_mismatch;
   Result<BindingBytes> before;
@@ -66,7 +66,7 @@ Result<void> LockstepExecutor::run_one(std::size_t id, std::uint32_t n_rows, std
     if (!before) return forward(before);
   }
   std::vector<Command> commands;
-  plans_[id]->append(commands, n_rows, index, index + 1);
+  plans_[id]->append(commands, extent, index, index + 1);
   device_.submit(commands);
   if (!comparing) return {};
   auto after = read_bindings(op);

@@ -32,8 +32,8 @@ class AsyncLockstepExecutor final : public Executor {
     report_.n_recorded += n_ops;
     return static_cast<RecordingId>(plans_.size() - 1);
   }
-  void run(RecordingId id, std::uint32_t n_rows, std::size_t first, std::size_t last) override {
-    for (std::size_t i = first; i < last; ++i) run_one(static_cast<std::size_t>(id), n_rows, i);
+  void run(RecordingId id, Extent extent, std::size_t first, std::size_t last) override {
+    for (std::size_t i = first; i < last; ++i) run_one(static_cast<std::size_t>(id), extent, i);
   }
   Result<void> flush() override { return std::exchange(status_, {}); }
   const Recording& recording(RecordingId id) const override {
@@ -41,7 +41,7 @@ class AsyncLockstepExecutor final : public Executor {
   }
 
  private:
-  void run_one(std::size_t id, std::uint32_t n_rows, std::size_t index);
+  void run_one(std::size_t id, Extent extent, std::size_t index);
   bool is_compared_now(std::uint64_t n_bytes, bool compared_before) const;
   using PassageAt = std::list<Passage>::iterator;
   void read(PassageAt passage, std::size_t binding, std::vector<std::byte>& to);
@@ -66,7 +66,7 @@ bool AsyncLockstepExecutor::is_compared_now(std::uint64_t n_bytes, bool compared
   return n_bytes_ + n_bytes <= limit || (!compared_before && n_bytes_ == 0);
 }
 
-void AsyncLockstepExecutor::run_one(std::size_t id, std::uint32_t n_rows, std::size_t index) {
+void AsyncLockstepExecutor::run_one(std::size_t id, Extent extent, std::size_t index) {
   const Op& op = recordings_[id]->ops[index];
   bool& compared = compared_[id][index];
   std::uint64_t n_bytes = 0;
@@ -86,7 +86,7 @@ void AsyncLockstepExecutor::run_one(std::size_t id, std::uint32_t n_rows, std::s
     for (std::size_t b = 0; b < op.bindings.size(); ++b) read(passage, b, passage->before[b]);
   }
   std::vector<Command> commands;
-  plans_[id]->append(commands, n_rows, index, index + 1);
+  plans_[id]->append(commands, extent, index, index + 1);
   device_.submit(commands);
   if (passage == passages_.end()) return;
   for (std::size_t b = 0; b < op.bindings.size(); ++b) {

@@ -58,7 +58,18 @@ struct Binding {
 // Workgroups of an axis that every device takes.
 inline constexpr std::uint32_t k_max_axis = 65535;
 
-// Workgroups. The axis named by `rows_axis` is set at each submit to ceil(n_rows / rows_per_workgroup).
+// What a pass covers, for the sizes of grids.
+struct Extent {
+  static constexpr std::uint32_t k_all_keys = ~std::uint32_t{0};
+
+  // NOLINTNEXTLINE(google-explicit-constructor): most passes are told by their rows alone
+  Extent(std::uint32_t rows, std::uint32_t keys = k_all_keys) : n_rows(rows), n_keys(keys) {}
+  std::uint32_t n_rows;
+  std::uint32_t n_keys;  // positions that the last row attends to; k_all_keys where the host does not know
+};
+
+// Workgroups. The axis named by `rows_axis` is set at each submit to ceil(n_rows / rows_per_workgroup), that named by
+// `keys_axis` to ceil(n_keys / keys_per_workgroup), which is at most what stands here.
 struct Grid {
   enum class Axis : std::uint8_t { none, x, y, z };
   std::uint32_t x = 1;
@@ -66,6 +77,8 @@ struct Grid {
   std::uint32_t z = 1;
   Axis rows_axis = Axis::none;
   std::uint32_t rows_per_workgroup = 1;
+  Axis keys_axis = Axis::none;
+  std::uint32_t keys_per_workgroup = 1;
 };
 
 // One of several ways to run an op: same bindings, same result, other speed.

@@ -1,5 +1,7 @@
 #include "gpu/plan.hpp"
 
+#include <algorithm>
+
 namespace ztvm::gpu {
 namespace {
 
@@ -7,6 +9,17 @@ std::vector<Access> access_list(const Op& op) {
   std::vector<Access> access;
   for (const Binding& binding : op.bindings) access.push_back(binding.access);
   return access;
+}
+
+// None: no axis is named.
+std::uint32_t* axis_of(Command& command, Grid::Axis axis) {
+  switch (axis) {
+    case Grid::Axis::none: return nullptr;
+    case Grid::Axis::x: return &command.x;
+    case Grid::Axis::y: return &command.y;
+    case Grid::Axis::z: return &command.z;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -41,8 +54,7 @@ Plan::Plan(Device& device, PipelineCache& cache, const Recording& recording) : d
                                     .x = op.grid.x,
                                     .y = op.grid.y,
                                     .z = op.grid.z},
-                        .rows_axis = op.grid.rows_axis,
-                        .rows_per_workgroup = op.grid.rows_per_workgroup});
+                        .grid = op.grid});
   }
 }
 
@@ -50,17 +62,16 @@ Plan::~Plan() {
   for (const Entry& entry : entries_) device_.destroy(static_cast<BindingsId>(entry.command.b));
 }
 
-void Plan::append(std::vector<Command>& commands, std::uint32_t n_rows, std::size_t first,
-                  std::size_t last) const {
+void Plan::append(std::vector<Command>& commands, Extent extent, std::size_t first, std::size_t last) const {
   for (std::size_t i = first; i < last; ++i) {
-    const Entry& entry = entries_[i];
-    Command command = entry.command;
-    const std::uint32_t n_workgroups = div_up(n_rows, entry.rows_per_workgroup);
-    switch (entry.rows_axis) {
-      case Grid::Axis::none: break;
-      case Grid::Axis::x: command.x = n_workgroups; break;
-      case Grid::Axis::y: command.y = n_workgroups; break;
-      case Grid::Axis::z: command.z = n_workgroups; break;
+    const Grid& grid = entries_[i].grid;
+    Command command = entries_[i].command;
+    if (std::uint32_t* size = axis_of(command, grid.rows_axis)) {
+      *size = div_up(extent.n_rows, grid.rows_per_workgroup);
+    }
+    std::uint32_t* size = axis_of(command, grid.keys_axis);
+    if (size != nullptr && extent.n_keys != Extent::k_all_keys) {
+      *size = std::min(*size, div_up(extent.n_keys, grid.keys_per_workgroup));
     }
     commands.push_back(command);
   }

@@ -32,16 +32,14 @@ class Plan {
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
-  // Appends the commands [first, last) of a pass over `n_rows` rows. Allocates only while `commands` grows.
-  void append(std::vector<Command>& commands, std::uint32_t n_rows, std::size_t first,
-              std::size_t last) const;
+  // Appends the commands [first, last) of a pass. Allocates only while `commands` grows.
+  void append(std::vector<Command>& commands, Extent extent, std::size_t first, std::size_t last) const;
   std::size_t n_ops() const { return entries_.size(); }
 
  private:
   struct Entry {
     Command command;
-    Grid::Axis rows_axis = Grid::Axis::none;
-    std::uint32_t rows_per_workgroup = 1;
+    Grid grid;
   };
   Device& device_;
   std::vector<Entry> entries_;

@@ -29,6 +29,10 @@ std::string describe(const gpu::Recording& recording) {
       text += fmt::format(" rows on axis {} by {}", static_cast<int>(op.grid.rows_axis),
                           op.grid.rows_per_workgroup);
     }
+    if (op.grid.keys_axis != gpu::Grid::Axis::none) {
+      text += fmt::format(" keys on axis {} by {}", static_cast<int>(op.grid.keys_axis),
+                          op.grid.keys_per_workgroup);
+    }
     text += " buffers";
     for (const gpu::Binding& binding : op.bindings) {
       text += fmt::format(" {}{}", binding.access == gpu::Access::read ? "" : "*",

@@ -64,7 +64,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         sum += select(vec4<f32>(), factor * shares.quads[i], is_active);
         weight += select(0.0, factor * shares.stats[i].y, is_active);
       }
-      if (block + 1u < BLOCKS) {
+      if (block + 1u < BLOCKS && share(block + 1u, 0u, 0u) < n_active) {
         shares = ask_for_shares(workgroup.x, block + 1u, group, quad);
       }
     }

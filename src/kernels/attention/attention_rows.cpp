@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/row_counts.hpp"
+
 namespace ztvm::kernels {
 namespace {
 
@@ -26,8 +28,7 @@ struct Aim {
 // In order of speed, measured on an H200 (docs/performance.md); little workgroup memory wins, because more workgroups run
 // beside each other. The last ones are for wide heads and little memory.
 constexpr std::array k_aims = {Aim{32, 16}, Aim{16, 16}, Aim{8, 8}, Aim{4, 4}};
-constexpr std::array k_few_rows_aims = {Aim{16, 8}, Aim{16, 16}, Aim{8, 8}, Aim{4, 4}};
-constexpr std::uint32_t k_few_rows = 16;  // of a recording
+constexpr std::array k_some_rows_aims = {Aim{16, 8}, Aim{16, 16}, Aim{8, 8}, Aim{4, 4}};
 
 constexpr std::uint32_t k_keys_each = 2;  // of a thread's scores
 
@@ -73,7 +74,7 @@ RowsForm fit_form(const gpu::Recording& recording, std::uint32_t head_dim, const
 std::vector<gpu::Form> attention_rows_forms(const gpu::Recording& recording, const AttentionShape& shape,
                                             const gpu::Program& program) {
   std::vector<gpu::Form> forms;
-  for (const Aim& aim : recording.max_rows <= k_few_rows ? k_few_rows_aims : k_aims) {
+  for (const Aim& aim : recording.max_rows <= k_some_rows ? k_some_rows_aims : k_aims) {
     const RowsForm form = fit_form(recording, shape.head_dim, aim);
     if (form.block == 0) continue;
     gpu::Program with_consts = program;

@@ -50,7 +50,10 @@ void attention_split(gpu::Recording& recording, std::string_view name, const Rop
                    {rope.keys, Access::read_write},
                    {rope.values, Access::read_write},
                    {args.partials, Access::read_write}},
-      .grid = {.x = shape.n_heads / form.n_heads, .y = n_splits},
+      .grid = {.x = shape.n_heads / form.n_heads,
+               .y = n_splits,
+               .keys_axis = gpu::Grid::Axis::y,
+               .keys_per_workgroup = form.n_keys},
       .oracle =
           [rope_shape, n_splits](std::span<const gpu::HostView> views) {
             attention_shares_reference(views, rope_shape, n_splits);

@@ -10,6 +10,7 @@
 
 #include "kernels/matrix.hpp"
 #include "kernels/quantise_input/quantise_input.hpp"
+#include "kernels/row_counts.hpp"
 #include "kernels/step.hpp"
 
 namespace ztvm::kernels {
@@ -43,9 +44,6 @@ struct Matmul {
 
 // Rows of x that one thread or workgroup shares a weight row for; x needs memory for a multiple of it.
 std::uint32_t matmul_tile(std::uint32_t max_rows);
-
-// Rows of a recording up to which the weights decide, not the products, and forms of their own are recorded.
-inline constexpr std::uint32_t k_few_rows = 32;
 
 void matmul(gpu::Recording& recording, std::string_view name, const Matmul& args);
 

@@ -40,7 +40,7 @@ void record_integer_tiles(gpu::Recording& recording, std::string_view name, cons
 
 // Rows of x in tiles on a GPU, by subgroup matrices.
 bool takes_matrix_tiles(const gpu::Recording& recording, const Matmul& args, QuantKind kind);
-// The same for few rows: other programs for that op, `program` with what all of its forms share. None for many rows.
+// The same for few or some rows: other programs for that op, `program` with what all of its forms share. None for more.
 std::vector<gpu::Form> few_rows_matrix_forms(const gpu::Recording& recording, const MatmulShape& shape,
                                              const gpu::Program& program);
 void record_matrix_tiles(gpu::Recording& recording, std::string_view name, const Matmul& args,

@@ -33,7 +33,7 @@ std::vector<std::uint32_t> subgroup_counts(std::uint32_t n_weight_rows, const gp
 std::vector<gpu::Form> few_rows_matrix_forms(const gpu::Recording& recording, const MatmulShape& shape,
                                              const gpu::Program& program) {
   std::vector<gpu::Form> forms;
-  if (recording.max_rows > k_few_rows || shape.dim % k_stage != 0) return forms;
+  if (recording.max_rows > k_some_rows || shape.dim % k_stage != 0) return forms;
   // x is read by whole matrices.
   if (recording.max_rows % k_side != 0) return forms;
   const std::uint32_t n_mats = shape.epilogue == Epilogue::swiglu ? 2 : 1;

@@ -4,7 +4,7 @@
 // made; and a step's weights as soon as those of the one before are used up.
 // Consts: N_GROUPS (of a weight row), N_OUT (columns made), N_MATS, PAIR_OFFSET, LANES, STEPS, ROUNDS (groups of a row that a
 // thread asks for together), BATCHES (of those in a chunk), WORKGROUP.
-// Bindings: 0 words, 1 scales (a row part), 2 step, 3 x (an x part; 5 there, too), 4 out (an epilogue part).
+// Bindings: 0 words, 1 scales (a row part), 2 step, 3 x (an x part; 5 there, too), 4 out (an epilogue and an out_before part).
 @group(0) @binding(2) var<storage, read> step_state: Step;
 
 const ROWS = 2u;
@@ -81,6 +81,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) n_
       square_slots[thread] = partial.x;
     }
   }
+  // Asked for before the wait.
+  let before = out_before(0u, min(first_column + min(lane, COLUMNS * STEPS - 1u), N_OUT - 1u));
   workgroupBarrier();  // every partial sum is written
   if (lane >= COLUMNS * STEPS || first_column + lane >= N_OUT) {
     return;
@@ -98,5 +100,5 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) n_
     }
   }
   let scale = norm_scale(total_squares);
-  finish(0u, first_column + lane, scale * sum.x, scale * sum.y);
+  finish_after(before, 0u, first_column + lane, scale * sum.x, scale * sum.y);
 }
