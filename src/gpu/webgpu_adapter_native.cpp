@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "gpu/target.hpp"
+#include "gpu/vulkan_driver_native.hpp"
 #include "gpu/webgpu_provider.hpp"
 
 namespace ztvm::gpu {
@@ -128,6 +129,7 @@ std::weak_ptr<const WebGpuProvider>& in_use() {
 Result<std::shared_ptr<const WebGpuProvider>> load(WebGpuLibrary library) {
   ::setenv("XDG_RUNTIME_DIR", "/tmp",
            /*overwrite=*/0);  // its lack makes the driver's window code print on stderr
+  keep_vulkan_driver();
   const WebGpuProvider& provider = library == WebGpuLibrary::dawn ? dawn_provider() : wgpu_native_provider();
   if (auto used = in_use().lock()) {
     if (library == WebGpuLibrary::automatic || used.get() == &provider) return used;

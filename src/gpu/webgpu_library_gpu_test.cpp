@@ -1,6 +1,11 @@
 // Which library opens devices, one at a time, and what it tells.
 #include <gtest/gtest.h>
 
+#include <link.h>
+
+#include <set>
+#include <string>
+
 #include "gpu/webgpu_device.hpp"
 #include "support/test_adapter.hpp"
 
@@ -9,6 +14,26 @@ namespace {
 
 WebGpuLibrary library_of(const Device& device) {
   return device.caps().compiler == ShaderCompiler::tint ? WebGpuLibrary::dawn : WebGpuLibrary::wgpu_native;
+}
+
+std::set<std::string> loaded_libraries() {
+  std::set<std::string> names;
+  const auto add = [](dl_phdr_info* library, std::size_t, void* all) {
+    static_cast<std::set<std::string>*>(all)->insert(library->dlpi_name);
+    return 0;
+  };
+  ::dl_iterate_phdr(add, &names);
+  return names;
+}
+
+// A driver may be one that cannot be loaded again and again: vulkan_driver_native.hpp.
+TEST(WebGpuLibrary, TheDriverStaysLoadedWhenADeviceIsClosed) {
+  auto device = open_webgpu_device(test_adapter());
+  ASSERT_TRUE(device) << device.error().text;
+  const std::set<std::string> open = loaded_libraries();
+  device->reset();
+  const std::set<std::string> closed = loaded_libraries();
+  for (const std::string& name : open) EXPECT_TRUE(closed.contains(name)) << name << " was unloaded";
 }
 
 TEST(WebGpuLibrary, WhileADeviceLivesAnotherLibraryIsRefused) {
