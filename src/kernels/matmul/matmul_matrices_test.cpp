@@ -1,8 +1,9 @@
-// Which products the kernel set with subgroup matrices takes by them; no adapter of the tests runs them.
+// Which products the kernel set with subgroup matrices takes by them, and in which form.
 #include <gtest/gtest.h>
 
 #include "gpu/host_device.hpp"
 #include "kernels/cases.hpp"
+#include "kernels/matmul/matmul_case.hpp"
 #include "kernels/matmul/matmul_forms.hpp"
 
 namespace ztvm::kernels {
@@ -17,11 +18,11 @@ gpu::Recording record(const KernelCase& one, std::uint32_t workgroup_bytes) {
   return build_case(builder, k_target, one).value();
 }
 
-// Tiles of more than few rows, of a kind that has whole numbers with one scale a group.
+// Tiles of many rows, of a kind that has whole numbers with one scale a group.
 std::vector<KernelCase> tile_cases() {
   std::vector<KernelCase> cases = matmul_cases();
   std::erase_if(cases, [](const KernelCase& one) {
-    return !one.name.starts_with("tiles") || !one.all_forms || one.max_rows <= k_few_rows;
+    return !one.name.starts_with("tiles") || !one.all_forms || one.max_rows <= k_some_rows;
   });
   return cases;
 }
@@ -52,7 +53,7 @@ TEST(MatmulMatrices, FormsFitTheMemoryOfAWorkgroup) {
 TEST(MatmulMatrices, FewRowsShareTheirWeightRowsAmongSubgroups) {
   std::size_t n_few = 0;
   for (const KernelCase& one : matmul_cases()) {
-    if (one.max_rows < 2 || one.max_rows > k_few_rows) continue;
+    if (one.max_rows < 2 || one.max_rows > k_some_rows) continue;
     for (const gpu::Op& op : record(one, 49152).ops) {
       if (op.program.body != "matmul_gpu_few_matrices") continue;
       ++n_few;
@@ -61,6 +62,17 @@ TEST(MatmulMatrices, FewRowsShareTheirWeightRowsAmongSubgroups) {
     }
   }
   EXPECT_GT(n_few, 10u);
+}
+
+// Of some rows, where these make few of the large tiles.
+TEST(MatmulMatrices, SomeRowsTakeSmallTilesWhereLargeOnesAreFew) {
+  const auto body_for = [](std::uint32_t n_weight_rows) {
+    const KernelCase one = make_case(
+        {.n_weight_rows = n_weight_rows, .dim = 64, .n_rows = 1, .max_rows = k_some_rows}, "", false);
+    return record(one, 49152).ops.back().program.body;
+  };
+  EXPECT_EQ(body_for(47 * 128), "matmul_gpu_few_matrices");
+  EXPECT_EQ(body_for(48 * 128), "matmul_gpu_matrices");
 }
 
 TEST(MatmulMatrices, FewRowsFitTheMemoryOfAWorkgroup) {

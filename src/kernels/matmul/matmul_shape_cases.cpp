@@ -98,6 +98,19 @@ void add_few_rows(std::vector<KernelCase>& cases) {
   }
 }
 
+// Some rows, several tiles of few, each in every form: tiles that are full, whose last has few rows or many, or none at all.
+void add_some_rows(std::vector<KernelCase>& cases) {
+  const auto add = [&](MatmulCase c, bool quick) {
+    c.max_rows = k_some_rows;
+    add_with_all_forms(cases, c, "some rows", quick);
+  };
+  add({.n_weight_rows = 75, .dim = 64, .n_rows = 128}, false);
+  add({.epilogue = Epilogue::swiglu, .n_weight_rows = 90, .dim = 192, .n_rows = 33, .norm = true}, true);
+  add({.epilogue = Epilogue::add_residual, .n_weight_rows = 37, .dim = 576, .n_rows = 85}, false);
+  add({.kind = QuantKind::q8, .n_weight_rows = 40, .dim = 128, .n_rows = 64}, false);
+  add({.kind = QuantKind::q4_k, .n_weight_rows = 33, .dim = 256, .n_rows = 112}, false);
+}
+
 // Many rows in tiles, each in every form: row and column tails, stages that are not full, weights with scales of both kinds.
 void add_tiles(std::vector<KernelCase>& cases) {
   const auto add = [&](const MatmulCase& c, bool quick, std::string_view what = "tiles") {
@@ -202,6 +215,7 @@ void add_shape_cases(std::vector<KernelCase>& cases) {
   add_teams(cases);
   add_forms(cases);
   add_few_rows(cases);
+  add_some_rows(cases);
   add_tiles(cases);
   add_true_shapes(cases);
 }
