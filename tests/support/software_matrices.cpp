@@ -73,8 +73,7 @@ std::string with_software_matrices(std::string_view wgsl) {
   // naga takes the bits of two f16 wrongly.
   replace_all(text, "bitcast<vec2<f16>>(", "halves(");
   replace_all(text, "bitcast<vec2<u32>>(vec4<f16>", "two_words(vec4<f16>");
-  text = std::regex_replace(text, std::regex("(fn main\\([^{]*\\{)"),
-                            "$1\n  own_lane = thread % 32u;");
+  text = std::regex_replace(text, std::regex("(fn main\\([^{]*\\{)"), "$1\n  own_lane = thread % 32u;");
   text += k_functions;
   return text + vectors;
 }
