@@ -2,7 +2,7 @@
 // A device that counts what an engine asks of another one, and the host time spent in it.
 #include <functional>
 
-#include "gpu/device.hpp"
+#include "gpu/forwarding_device.hpp"
 
 namespace ztvm::bench {
 
@@ -14,48 +14,36 @@ struct HostCost {
   double ms = 0.0;              // recording and handing over; waiting is not in it
 };
 
-class MeteredDevice final : public gpu::Device {
+class MeteredDevice final : public gpu::ForwardingDevice {
  public:
   using Clock = std::function<double()>;  // milliseconds
   MeteredDevice(std::unique_ptr<gpu::Device> device, Clock now_ms)
-      : owned_(std::move(device)), device_(*owned_), now_ms_(std::move(now_ms)) {}
+      : ForwardingDevice(*device), owned_(std::move(device)), now_ms_(std::move(now_ms)) {}
   // Of a device that outlives this one.
-  MeteredDevice(gpu::Device& device, Clock now_ms) : device_(device), now_ms_(std::move(now_ms)) {}
+  MeteredDevice(gpu::Device& device, Clock now_ms) : ForwardingDevice(device), now_ms_(std::move(now_ms)) {}
 
   // What was counted since the last call.
   HostCost take_cost();
 
-  gpu::HostDevice* as_host() override { return device_.as_host(); }
-  const gpu::Caps& caps() const override { return device_.caps(); }
   Result<gpu::BufferId> create_buffer(std::uint64_t n_bytes, std::string_view label) override {
     ++cost_.n_created;
-    return device_.create_buffer(n_bytes, label);
+    return ForwardingDevice::create_buffer(n_bytes, label);
   }
-  std::uint64_t n_bytes(gpu::BufferId buffer) const override { return device_.n_bytes(buffer); }
   void write(gpu::BufferId buffer, std::uint64_t offset, Bytes bytes) override;
   gpu::PipelineId create_pipeline(const gpu::PipelineDesc& desc) override {
     ++cost_.n_created;
-    return device_.create_pipeline(desc);
+    return ForwardingDevice::create_pipeline(desc);
   }
   gpu::BindingsId create_bindings(gpu::PipelineId pipeline, std::span<const gpu::BufferId> buffers) override {
     ++cost_.n_created;
-    return device_.create_bindings(pipeline, buffers);
+    return ForwardingDevice::create_bindings(pipeline, buffers);
   }
-  void destroy(gpu::BufferId buffer) override { device_.destroy(buffer); }
-  void destroy(gpu::PipelineId pipeline) override { device_.destroy(pipeline); }
-  void destroy(gpu::BindingsId bindings) override { device_.destroy(bindings); }
   void submit(std::span<const gpu::Command> commands) override;
-  Result<std::vector<double>> time(std::span<const gpu::Command> commands, gpu::Timed timed) override {
-    return device_.time(commands, timed);
-  }
   void read(gpu::BufferId buffer, std::uint64_t offset, std::uint64_t n_bytes,
             gpu::ReadCallback callback) override;
-  Result<void> poll(bool wait) override { return device_.poll(wait); }
-  std::size_t n_pending() const override { return device_.n_pending(); }
 
  private:
   std::unique_ptr<gpu::Device> owned_;
-  gpu::Device& device_;
   Clock now_ms_;
   HostCost cost_;
 };

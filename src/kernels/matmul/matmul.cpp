@@ -54,9 +54,7 @@ namespace {
 
 constexpr std::uint32_t k_matmul_tile_rows = 128;  // TILE of matmul_gpu_tiles
 constexpr std::uint32_t k_tile_min_rows = 32;      // of a recording, for that form to pay
-// Fewer tiles leave most of a large GPU idle: 512 rows have 12 at a router of 256 experts. Counted, not measured.
-constexpr std::uint32_t k_min_tiles = 48;
-constexpr std::uint32_t k_workgroup_columns = 8;  // weight rows of a workgroup of matmul_gpu_columns
+constexpr std::uint32_t k_workgroup_columns = 8;   // weight rows of a workgroup of matmul_gpu_columns
 
 // Whether a GPU takes several columns a workgroup: for many rows of a pass.
 bool is_many_rows(const gpu::Recording& recording, const Matmul& args) {

@@ -22,9 +22,6 @@ constexpr std::array k_matrix_tiles = {
     MatrixTile{.rows = 128, .columns = 128, .stage = 2}, MatrixTile{.rows = 64, .columns = 128, .stage = 2},
     MatrixTile{.rows = 64, .columns = 128, .stage = 1}, MatrixTile{.rows = 64, .columns = 64, .stage = 1}};
 
-// Fewer columns of tiles of a short prompt leave most of an H200 idle: 24 take 1.5 to 2.2 times as long as smaller tiles, 72 half.
-constexpr std::uint32_t k_min_column_tiles = 48;
-
 std::uint32_t n_subgroups(const MatrixTile& tile) { return tile.rows / 64 * (tile.columns / 32); }
 
 std::uint32_t workgroup_bytes(const MatrixTile& tile) {
@@ -72,7 +69,7 @@ void record_matrix_tiles(gpu::Recording& recording, std::string_view name, const
     forms.push_back(matrix_form(program, tile, div_up(shape.n_out, tile.columns / n_mats)));
   }
   const bool few_first =
-      recording.max_rows <= k_few_rows || forms.empty() || forms.front().grid.x < k_min_column_tiles;
+      recording.max_rows <= k_few_rows || forms.empty() || forms.front().grid.x < k_min_tiles;
   std::vector<gpu::Form> few = few_rows_matrix_forms(recording, shape, program);
   forms.insert(few_first ? forms.begin() : forms.end(), std::make_move_iterator(few.begin()),
                std::make_move_iterator(few.end()));
