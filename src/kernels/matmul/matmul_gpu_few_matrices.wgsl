@@ -1,8 +1,8 @@
-// out = x * W^T for few rows by subgroup matrices: a workgroup makes up to thirty-two rows of x by thirty-two weight rows. Each
-// of its subgroups takes every SUBGROUPS-th stage of two groups along the rows, by itself, with x out of the cache; at the
-// end their sums are joined. Named matrices, because drivers keep arrays of them in memory.
-// Consts: N_GROUPS (of a weight row, an even number), SUBGROUPS. Parts: matrix_weights, one that says which rows, an
-// epilogue part (binding 4 out). Bindings: 0 words, 1 scales (a levels part), 2 step, 3 x.
+// out = x * W^T for few rows by subgroup matrices: a workgroup makes up to thirty-two rows of x by thirty-two weight rows. Its
+// subgroups share the rows' length: of a round each takes a stage of two groups, with x out of the cache, from weights that all
+// bring together; at the end their sums are joined. Named matrices, because drivers keep arrays of them in memory.
+// Consts: N_GROUPS (of a weight row, an even number), SUBGROUPS. Parts: matrix_weights, a matrix_group part (bindings 0 words,
+// 1 scales), one that says which rows, an epilogue part (binding 4 out). Bindings: 2 step, 3 x.
 @group(0) @binding(2) var<storage, read> step_state: Step;
 @group(0) @binding(3) var<storage, read> x: array<vec4<u32>>;  // eight f16 each
 
@@ -13,36 +13,39 @@ const STAGE = 2u;                // groups
 const STRIDE = 4u * STAGE + 1u;  // of a weight row, odd, so that the rows of a matrix meet different banks
 const ROW_VECTORS = 4u * N_GROUPS;
 const W_LOADS = TILE_COLUMNS * STAGE / LANES;
-const ROUNDS = (N_GROUPS + STAGE * SUBGROUPS - 1u) / (STAGE * SUBGROUPS);
+const ROUND = STAGE * SUBGROUPS;  // groups of all subgroups
+const ROUNDS = (N_GROUPS + ROUND - 1u) / ROUND;
 const RESULTS = SIDE * SIDE / WORKGROUP;  // elements of a matrix, a thread
 const_assert RESULTS * WORKGROUP == SIDE * SIDE;
 const_assert N_GROUPS % STAGE == 0u;
 
-var<workgroup> w_tile: array<array<vec4<u32>, TILE_COLUMNS * STRIDE>, SUBGROUPS>;  // [subgroup][column][k]
+// [subgroup][column][k]. One vector more than needed, so that a row's groups, in several of these, meet different banks.
+var<workgroup> w_tile: array<array<vec4<u32>, TILE_COLUMNS * STRIDE + 1u>, SUBGROUPS>;
 var<workgroup> results: array<array<f32, SIDE * SIDE>, SUBGROUPS>;
 
-// Asks for a lane's part of a stage of the weight rows. Weights beyond the last group are 0.
-fn load_part(first: u32, first_column: u32, lane: u32) -> array<Levels, W_LOADS> {
-  var part = array<Levels, W_LOADS>();
+// Asks for a thread's part of a round of the weight rows, `first` on: neighbours take the groups of a row.
+fn load_part(first: u32, first_column: u32, thread: u32) -> array<Group, W_LOADS> {
+  var part = array<Group, W_LOADS>();
   for (var i = 0u; i < W_LOADS; i++) {
-    let at = i * LANES + lane;
-    let group = first + at % STAGE;
-    let row = weight_row_in_turn(first_column, at / STAGE);
-    part[i] = load_levels(row * N_GROUPS + min(group, N_GROUPS - 1u));
-    part[i].scale = select(vec2<f32>(), part[i].scale, group < N_GROUPS);
+    let at = i * WORKGROUP + thread;
+    let group = first + at % ROUND;
+    let row = weight_row_in_turn(first_column, at / ROUND);
+    part[i] = load_group(row * N_GROUPS + min(group, N_GROUPS - 1u), group < N_GROUPS);
   }
   return part;
 }
 
-fn store_part(part: array<Levels, W_LOADS>, subgroup: u32, lane: u32) {
+// Puts them where the subgroup whose stage they are finds them.
+fn store_part(part: array<Group, W_LOADS>, thread: u32, zero: u32) {
   for (var i = 0u; i < W_LOADS; i++) {
-    let at = i * LANES + lane;
-    let to = at / STAGE * STRIDE + at % STAGE * 4u;
-    let levels = part[i];
-    w_tile[subgroup][to] = eight_weights(levels.a.xy, levels.scale);
-    w_tile[subgroup][to + 1u] = eight_weights(levels.a.zw, levels.scale);
-    w_tile[subgroup][to + 2u] = eight_weights(levels.b.xy, levels.scale);
-    w_tile[subgroup][to + 3u] = eight_weights(levels.b.zw, levels.scale);
+    let at = i * WORKGROUP + thread;
+    let subgroup = at % ROUND / STAGE;
+    let to = at / ROUND * STRIDE + at % STAGE * 4u;
+    let halves = group_halves(part[i], zero);
+    w_tile[subgroup][to] = halves.a;
+    w_tile[subgroup][to + 1u] = halves.b;
+    w_tile[subgroup][to + 2u] = halves.c;
+    w_tile[subgroup][to + 3u] = halves.d;
   }
 }
 
@@ -109,13 +112,12 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   }
   let first_column = workgroup.x * COLUMNS;
   let subgroup = thread / LANES;
-  let lane = thread % LANES;
   let more = rows.last - rows.first > SIDE;
   var sums0a: Sums;
   var sums0b: Sums;
   var sums1a: Sums;
   var sums1b: Sums;
-  var part = load_part(subgroup * STAGE, first_column, lane);
+  var part = load_part(0u, first_column, thread);
   for (var round = 0u; round < ROUNDS; round++) {
     let stage = round * SUBGROUPS + subgroup;
     // Rows beyond the last hold anything, of which the rows of the result that count take nothing.
@@ -124,10 +126,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     let x1 = x_matrix(at, 1u);
     let x2 = x_matrix(at, 2u);
     let x3 = x_matrix(at, 3u);
-    workgroupBarrier();  // the stage before is used up
-    store_part(part, subgroup, lane);
-    part = load_part((stage + SUBGROUPS) * STAGE, first_column, lane);  // under way while this one is multiplied
-    workgroupBarrier();  // the stage is complete
+    workgroupBarrier();  // the round before is used up
+    store_part(part, thread, workgroup.z);
+    part = load_part((round + 1u) * ROUND, first_column, thread);  // under way while this one is multiplied
+    workgroupBarrier();  // the round is complete
     sums0a = multiply(x0, x1, x2, x3, subgroup, 0u, sums0a);
     sums0b = multiply(x0, x1, x2, x3, subgroup, SIDE, sums0b);
     if (more) {

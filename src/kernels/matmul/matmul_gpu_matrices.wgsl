@@ -67,7 +67,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   var sums3b: Sums;
   var stage = load_stage(0u, rows, first_column, thread);
   for (var round = 0u; round < ROUNDS; round++) {
-    store_stage(stage, thread);
+    store_stage(stage, thread, workgroup.z);
     stage = load_stage((round + 1u) * STAGE, rows, first_column, thread);  // under way while this one is multiplied
     for (var i = 0u; i < STAGE_VECTORS / SIDE_VECTORS; i++) {
       let k = i * SIDE_VECTORS;

@@ -74,9 +74,9 @@ std::optional<IntegerForm> fit_integer_form(const gpu::Recording& recording, std
   return form;
 }
 
-// The first was the fastest on an H200 (docs/performance.md): teams of 64 threads for long rows; else so many steps that all
-// workgroups run at once there, as each makes x's bytes anew, or smaller teams where these leave no thread idle or the rows
-// are many.
+// The first was the fastest on an H200 (docs/performance.md): teams of 64 threads for long rows; else, as each workgroup makes
+// x's bytes anew, threads and steps for so few workgroups that all run at once there, or smaller teams where these leave no
+// thread idle or the rows are many.
 std::vector<IntegerForm> integer_forms(const gpu::Recording& recording, const MatmulShape& shape) {
   constexpr std::uint32_t k_all = 6;  // rounds of a short row together
   const std::uint32_t n_groups = shape.dim / k_quant_group;
@@ -91,15 +91,20 @@ std::vector<IntegerForm> integer_forms(const gpu::Recording& recording, const Ma
               {512, 32, 1, 5},  {256, 64, 1, 5}, {256, 32, 1, 4},  {256, 32, 1, 2}};
   } else {
     const bool leaves_idle = n_groups % 32 != 0;
-    const bool small_teams = n_groups % 16 == 0 && n_workgroups(16) >= (leaves_idle ? 256u : 512u);
-    const std::uint32_t steps = std::clamp(n_workgroups(32) / 256, 1u, 4u);
-    if (small_teams) wanted.push_back({256, 16, n_workgroups(16) >= 512 ? 2u : 1u, k_all});
+    const bool has_small_teams = n_groups % 16 == 0;
+    if (has_small_teams && n_workgroups(16) >= 1000) wanted.push_back({256, 16, 4, k_all});
+    if (leaves_idle && has_small_teams && n_workgroups(16) >= 512) wanted.push_back({320, 16, 2, k_all});
+    if (leaves_idle && has_small_teams && n_workgroups(16) >= 256) wanted.push_back({256, 16, 1, k_all});
+    if (!leaves_idle && n_workgroups(32) >= 1000) wanted.push_back({512, 32, 2, k_all});
+    if (!leaves_idle && n_workgroups(32) >= 512) wanted.push_back({384, 32, 3, k_all});
     // Few rows: larger teams are more workgroups.
     if (n_workgroups(32) < 256 && n_groups % 96 == 0) wanted.push_back({384, 96, 1, k_all});
     if (n_workgroups(32) < 256 && n_groups % 64 == 0) wanted.push_back({384, 64, 1, k_all});
+    const std::uint32_t steps = std::clamp(n_workgroups(32) / 256, 1u, 4u);
     wanted.insert(wanted.end(), {{256, 32, steps, k_all},
                                  {256, 32, 1, k_all},
                                  {256, 32, 2, k_all},
+                                 {256, 16, 2, k_all},
                                  {384, 32, 2, k_all},
                                  {384, 32, 3, k_all},
                                  {512, 32, 1, k_all},
@@ -126,8 +131,7 @@ gpu::Program integer_program(const gpu::Recording& recording, const MatmulShape&
       .parts = {"step", "folds", "row_bytes", "weight_row", shape.kind == QuantKind::q4 ? "row_q4" : "row_q8",
                 epilogue_part(shape.epilogue),
                 shape.epilogue == Epilogue::add_residual ? "out_before_residual" : "out_before_none",
-                subgroups ? form.lanes < 32 ? "partial_sum_shuffle" : "partial_sum_subgroup"
-                          : "partial_sum_workgroup",
+                subgroups ? "partial_sum_subgroup" : "partial_sum_workgroup",
                 subgroups ? "fours_subgroup" : "fours_workgroup"},
       .consts = matmul_consts(shape)};
   if (shape.normed) {

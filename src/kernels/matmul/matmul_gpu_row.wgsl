@@ -11,6 +11,7 @@ const ROWS = 2u;
 const COLUMNS = ROWS / N_MATS;  // of a team and step
 const CHUNKS = (N_GROUPS + CHUNK - 1u) / CHUNK;
 const_assert WORKGROUP % LANES == 0u;
+const_assert WORKGROUP % WIDEST == 0u;
 const_assert COLUMNS * STEPS <= LANES;
 
 // Partial sums [step][row][thread], and those of x's squares.
@@ -26,15 +27,56 @@ fn ask_for_weights(row: u32, first_group: u32) -> array<GroupW, ROUNDS> {
   return groups;
 }
 
-// Adds a chunk's part to the sums of all steps, `width` threads together; gives the thread's sum of squares of x.
-fn add_chunk(chunk: u32, first_column: u32, width: u32, thread: u32) -> f32 {
+// Of the whole row. Here and below the rounds are known for the usual width, so that all reads are under way at once.
+fn sum_of_squares(width: u32) -> f32 {
+  var sum = 0.0;
+  if (width == WIDEST) {
+    for (var i = 0u; i < WORKGROUP; i += WIDEST) {
+      sum += square_slots[i];
+    }
+  } else {
+    for (var i = 0u; i < WORKGROUP; i += width) {
+      sum += square_slots[i];
+    }
+  }
+  return sum;
+}
+
+// A team's sums of two rows, whose slots begin at `a` and `b`.
+fn sums_of_team(a: u32, b: u32, width: u32) -> vec2<f32> {
+  var sums = vec2<f32>();
+  if (width == WIDEST) {
+    for (var i = 0u; i < LANES; i += WIDEST) {
+      sums += vec2<f32>(slots[a + i], slots[b + i]);
+    }
+  } else {
+    for (var i = 0u; i < LANES; i += width) {
+      sums += vec2<f32>(slots[a + i], slots[b + i]);
+    }
+  }
+  return sums;
+}
+
+// Adds a chunk's part to the sums of all steps, `width` threads together, and its squares of x to the thread's `squares`;
+// after the last chunk gives the whole row's.
+fn add_chunk(chunk: u32, squares: f32, first_column: u32, width: u32, thread: u32) -> f32 {
   let lane = thread % LANES;
   let first_group = chunk * CHUNK;
   let quads = ask_for_x(first_group, thread);
   var a = ask_for_weights(weight_row(first_column, 0u), first_group + lane);
   var b = ask_for_weights(weight_row(first_column, 1u), first_group + lane);
-  let squares = make_bytes(quads, first_group, thread);
+  var row_squares = squares + make_bytes(quads, first_group, thread);
+  let ends_row = NORMED && chunk + 1u == CHUNKS;
+  if (ends_row) {
+    let partial = partial_sum(vec2<f32>(row_squares, 0.0), width);
+    if (begins_team(thread, width)) {
+      square_slots[thread] = partial.x;
+    }
+  }
   workgroupBarrier();  // the chunk's bytes are complete
+  if (ends_row) {
+    row_squares = sum_of_squares(width);  // while weights are under way
+  }
   var sums = vec2<f32>();
   for (var i = 0u; i < STEPS * BATCHES; i++) {
     let step = i / BATCHES;
@@ -51,7 +93,7 @@ fn add_chunk(chunk: u32, first_column: u32, width: u32, thread: u32) -> f32 {
     }
     if (batch + 1u == BATCHES) {
       let partial = partial_sum(sums, width);
-      if (thread % width == 0u) {
+      if (begins_team(thread, width)) {
         let slot = step * ROWS * WORKGROUP + thread;
         slots[slot] = partial.x + select(0.0, slots[slot], chunk > 0u);
         slots[slot + WORKGROUP] = partial.y + select(0.0, slots[slot + WORKGROUP], chunk > 0u);
@@ -59,7 +101,7 @@ fn add_chunk(chunk: u32, first_column: u32, width: u32, thread: u32) -> f32 {
       sums = vec2<f32>();
     }
   }
-  return squares;
+  return row_squares;
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -70,16 +112,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) n_
   let first_column = team * COLUMNS * STEPS;
   let width = sum_width();
   // The first chunk, mostly the only one, outside the loop: in it, a driver kept the weights in memory.
-  var squares = add_chunk(0u, first_column, width, thread);
+  var squares = add_chunk(0u, 0.0, first_column, width, thread);
   for (var chunk = 1u; chunk < CHUNKS; chunk++) {
     workgroupBarrier();  // all have used the chunk before
-    squares += add_chunk(chunk, first_column, width, thread);
-  }
-  if (NORMED) {
-    let partial = partial_sum(vec2<f32>(squares, 0.0), width);
-    if (thread % width == 0u) {
-      square_slots[thread] = partial.x;
-    }
+    squares = add_chunk(chunk, squares, first_column, width, thread);
   }
   // Asked for before the wait.
   let before = out_before(0u, min(first_column + min(lane, COLUMNS * STEPS - 1u), N_OUT - 1u));
@@ -89,16 +125,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) n_
   }
   // A column's row, and for a pair of matrices the other's.
   let slot = (lane / COLUMNS * ROWS + lane % COLUMNS) * WORKGROUP + thread - lane;
-  var sum = vec2<f32>();
-  for (var i = 0u; i < LANES; i += width) {
-    sum += vec2<f32>(slots[slot + i], slots[slot + (ROWS - COLUMNS) * WORKGROUP + i]);
-  }
-  var total_squares = 0.0;
-  if (NORMED) {
-    for (var i = 0u; i < WORKGROUP; i += width) {
-      total_squares += square_slots[i];
-    }
-  }
-  let scale = norm_scale(total_squares);
+  let sum = sums_of_team(slot, slot + (ROWS - COLUMNS) * WORKGROUP, width);
+  let scale = norm_scale(squares);
   finish_after(before, 0u, first_column + lane, scale * sum.x, scale * sum.y);
 }

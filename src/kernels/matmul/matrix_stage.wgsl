@@ -3,7 +3,7 @@
 // Consts: N_GROUPS (of a weight row), TILE_ROWS, TILE_COLUMNS, STAGE; of the body: WORKGROUP, BAND_ROWS and BAND_COLUMNS, the
 // bands of both that subgroups multiply. In an array for each band, matrices begin at places that are known: Tint checks
 // where a load ends, which else costs half the speed.
-// Parts: matrix_weights. Bindings: 0 words, 1 scales (a levels part), 2 step, 3 x.
+// Parts: matrix_weights, a matrix_group part (bindings 0 words, 1 scales). Bindings: 2 step, 3 x.
 @group(0) @binding(2) var<storage, read> step_state: Step;
 @group(0) @binding(3) var<storage, read> x: array<vec4<u32>>;  // eight f16 each
 
@@ -20,10 +20,10 @@ var<workgroup> w_tile: array<array<vec4<u32>, BAND_COLUMNS * STRIDE>, TILE_COLUM
 // What a thread brings of a stage.
 struct Stage {
   vectors: array<vec4<u32>, X_LOADS>,
-  levels: array<Levels, W_LOADS>,
+  groups: array<Group, W_LOADS>,
 }
 
-// Asks for groups [first, first + STAGE) of both operands. Weights beyond the last group are 0.
+// Asks for groups [first, first + STAGE) of both operands.
 fn load_stage(first: u32, rows: TileRows, first_column: u32, thread: u32) -> Stage {
   var stage = Stage();
   for (var i = 0u; i < X_LOADS; i++) {
@@ -35,14 +35,13 @@ fn load_stage(first: u32, rows: TileRows, first_column: u32, thread: u32) -> Sta
     let at = i * WORKGROUP + thread;
     let group = first + at % STAGE;
     let row = rows.first_weight_row + weight_row_in_turn(first_column, at / STAGE);
-    stage.levels[i] = load_levels(row * N_GROUPS + min(group, N_GROUPS - 1u));
-    stage.levels[i].scale = select(vec2<f32>(), stage.levels[i].scale, group < N_GROUPS);
+    stage.groups[i] = load_group(row * N_GROUPS + min(group, N_GROUPS - 1u), group < N_GROUPS);
   }
   return stage;
 }
 
 // Puts a stage into workgroup memory.
-fn store_stage(stage: Stage, thread: u32) {
+fn store_stage(stage: Stage, thread: u32, zero: u32) {
   workgroupBarrier();  // the stage before is used up
   for (var i = 0u; i < X_LOADS; i++) {
     let at = i * WORKGROUP + thread;
@@ -54,11 +53,11 @@ fn store_stage(stage: Stage, thread: u32) {
     let column = at / STAGE;
     let band = column / BAND_COLUMNS;
     let to = column % BAND_COLUMNS * STRIDE + at % STAGE * 4u;
-    let levels = stage.levels[i];
-    w_tile[band][to] = eight_weights(levels.a.xy, levels.scale);
-    w_tile[band][to + 1u] = eight_weights(levels.a.zw, levels.scale);
-    w_tile[band][to + 2u] = eight_weights(levels.b.xy, levels.scale);
-    w_tile[band][to + 3u] = eight_weights(levels.b.zw, levels.scale);
+    let halves = group_halves(stage.groups[i], zero);
+    w_tile[band][to] = halves.a;
+    w_tile[band][to + 1u] = halves.b;
+    w_tile[band][to + 2u] = halves.c;
+    w_tile[band][to + 3u] = halves.d;
   }
   workgroupBarrier();  // the stage is complete
 }

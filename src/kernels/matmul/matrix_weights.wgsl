@@ -1,5 +1,5 @@
 // What the matmuls by subgroup matrices share: the matrices, and the weight rows in f16.
-// Consts: N_OUT (columns made), N_MATS, PAIR_OFFSET, SCALES_ARE_F16; of the body or the form: TILE_COLUMNS.
+// Consts: N_OUT (columns made), N_MATS, PAIR_OFFSET; of the body or the form: TILE_COLUMNS. Needs a matrix_group part.
 const SIDE = 16u;   // of a matrix
 const LANES = 32u;  // of a subgroup
 const SIDE_VECTORS = SIDE / 8u;
@@ -15,20 +15,17 @@ fn weight_row_in_turn(first_column: u32, t: u32) -> u32 {
   return min(column, N_OUT - 1u) + t / SIDE % N_MATS * PAIR_OFFSET;
 }
 
-// Four weights as f16, of levels as signed bytes. The last bits of 0x6400, which is 1024 in f16, are whole numbers: a level
-// with its sign flipped is 1024 + 128 more. A scale that is no f16 itself would cost a group more than rounding each weight.
-fn weights_of(levels: u32, scale: vec2<f32>) -> vec2<u32> {
-  if (!SCALES_ARE_F16) {
-    return bitcast<vec2<u32>>(vec4<f16>(vec4<f32>(unpack4xI8(levels)) * scale.x + scale.y));
-  }
-  let word = levels ^ 0x80808080u;
-  let even = bitcast<vec2<f16>>((word & 0x00FF00FFu) | 0x64006400u) - 1152.0h;
-  let odd = bitcast<vec2<f16>>(((word >> 8u) & 0x00FF00FFu) | 0x64006400u) - 1152.0h;
-  let a = fma(even, vec2<f16>(f16(scale.x)), vec2<f16>(f16(scale.y)));
-  let b = fma(odd, vec2<f16>(f16(scale.x)), vec2<f16>(f16(scale.y)));
-  return bitcast<vec2<u32>>(vec4<f16>(a.x, b.x, a.y, b.y));
+// What a matrix_group part makes of a group: its weights as f16, eight in a vector.
+struct Halves {
+  a: vec4<u32>,
+  b: vec4<u32>,
+  c: vec4<u32>,
+  d: vec4<u32>,
 }
 
-fn eight_weights(levels: vec2<u32>, scale: vec2<f32>) -> vec4<u32> {
-  return vec4<u32>(weights_of(levels.x, scale), weights_of(levels.y, scale));
+// The weights of four levels, of which the even and the odd ones are given.
+fn weights_in_order(even: vec2<f16>, odd: vec2<f16>, scale: vec2<f16>) -> vec2<u32> {
+  let a = fma(even, vec2<f16>(scale.x), vec2<f16>(scale.y));
+  let b = fma(odd, vec2<f16>(scale.x), vec2<f16>(scale.y));
+  return bitcast<vec2<u32>>(vec4<f16>(a.x, b.x, a.y, b.y));
 }
