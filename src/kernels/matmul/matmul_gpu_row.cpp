@@ -93,7 +93,7 @@ std::vector<IntegerForm> integer_forms(const gpu::Recording& recording, const Ma
     const bool leaves_idle = n_groups % 32 != 0;
     const bool has_small_teams = n_groups % 16 == 0;
     if (has_small_teams && n_workgroups(16) >= 1000) wanted.push_back({256, 16, 4, k_all});
-    if (leaves_idle && has_small_teams && n_workgroups(16) >= 512) wanted.push_back({320, 16, 2, k_all});
+    if (leaves_idle && has_small_teams && n_workgroups(16) >= 512) wanted.push_back({384, 16, 2, k_all});
     if (leaves_idle && has_small_teams && n_workgroups(16) >= 256) wanted.push_back({256, 16, 1, k_all});
     if (!leaves_idle && n_workgroups(32) >= 1000) wanted.push_back({512, 32, 2, k_all});
     if (!leaves_idle && n_workgroups(32) >= 512) wanted.push_back({384, 32, 3, k_all});

@@ -4,7 +4,8 @@
 const CHUNK = BATCHES * ROUNDS * LANES;  // groups
 const CHUNK_QUADS = 8u * CHUNK;
 const QUADS_PER_THREAD = (CHUNK_QUADS + WORKGROUP - 1u) / WORKGROUP;
-const LARGEST = 32512.0;  // 127 * 256: what fits two signed bytes on both sides
+const LARGEST = 32512.0;    // 127 * 256: what fits two signed bytes on both sides
+const ROUNDER = 12582912.0;  // 1.5 * 2^23
 
 // The bytes of eight elements, as [plane, the high one first][half of a group][half of that][group].
 var<workgroup> x_bytes: array<vec2<u32>, 8u * CHUNK>;
@@ -49,13 +50,14 @@ fn make_bytes(quads: array<Quad, QUADS_PER_THREAD>, first_group: u32, thread: u3
     squares += select(0.0, dot(quads[i].x, quads[i].x), is_there);
     let x = select(vec4<f32>(), weighed(quads[i]), is_there);
     let top = fours_max(largest(abs(x)), thread);
-    let v = vec4<i32>(round(x * select(0.0, LARGEST / top, top > 1e-30)));
+    // Of the bits that hold a number near ROUNDER the last are the whole number: rounded so, for conversions are slow.
+    let v = bitcast<vec4<i32>>(x * select(0.0, LARGEST / top, top > 1e-30) + ROUNDER) - bitcast<i32>(ROUNDER);
     let high = (v + 128) >> vec4<u32>(8u);
     // Infinity and NaN do not survive as whole numbers, so they go into the sum.
     let raw_sum = total(x);
     let finite = (bitcast<u32>(raw_sum) & 0x7F800000u) != 0x7F800000u;
     let sum = fours_sum(select(raw_sum, f32((v.x + v.y) + (v.z + v.w)), finite), thread);
-    let joined_bytes = twos_join(pack4xI8(high), pack4xI8(v - (high << vec4<u32>(8u))), thread);
+    let joined_bytes = twos_join(pack4xI8(high), pack4xI8(v), thread);  // the last eight bits of each
     if (q < CHUNK_QUADS) {
       let plane = q % 2u;
       x_bytes[((2u * plane + half) * 2u + q % 4u / 2u) * CHUNK + group] = joined_bytes;
