@@ -21,9 +21,10 @@ std::vector<std::uint32_t> subgroup_counts(std::uint32_t n_weight_rows, const gp
   std::vector<std::uint32_t> counts = {8, 4, 2};
   if (n_weight_rows / k_tile >= k_many_tiles) counts = {4, 8, 2};
   std::erase_if(counts, [&](std::uint32_t n) {
-    const std::uint32_t tile_bytes = k_tile * (k_stage * 2 + 16) + 16;
+    constexpr std::uint32_t k_vector_bytes = 16;  // rows and tiles are a vector longer than what they hold
+    constexpr std::uint32_t k_tile_bytes = k_tile * (k_stage * 2 + k_vector_bytes) + k_vector_bytes;
     return 32 * n > limits.workgroup_threads ||
-           n * (tile_bytes + k_side * k_side * 4) > limits.workgroup_bytes;
+           n * (k_tile_bytes + k_side * k_side * 4) > limits.workgroup_bytes;
   });
   return counts;
 }

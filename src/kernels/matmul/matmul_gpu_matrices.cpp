@@ -33,12 +33,16 @@ bool fits(const MatrixTile& tile, const gpu::Limits& limits) {
          workgroup_bytes(tile) <= limits.workgroup_bytes;
 }
 
-// The parts that make f16 of weights.
-std::vector<std::string_view> group_parts(QuantKind kind) {
-  if (kind == QuantKind::q4) return {"matrix_group_q4"};
-  std::vector<std::string_view> parts = levels_parts(kind);
-  parts.push_back("matrix_group_levels");
-  return parts;
+// What makes f16 of weights.
+void add_weights(gpu::Program& program, QuantKind kind) {
+  if (kind == QuantKind::q4) {
+    program.parts.push_back("matrix_group_q4");
+    return;
+  }
+  const std::vector<std::string_view> levels = levels_parts(kind);
+  program.parts.insert(program.parts.end(), levels.begin(), levels.end());
+  program.parts.push_back("matrix_group_levels");
+  program.consts.push_back(gpu::const_bool("SCALES_ARE_F16", kind == QuantKind::q3));
 }
 
 gpu::Form matrix_form(gpu::Program program, const MatrixTile& tile, std::uint32_t n_column_tiles) {
@@ -65,13 +69,12 @@ void record_matrix_tiles(gpu::Recording& recording, std::string_view name, const
                          const MatrixPart& part, const MatmulShape& shape) {
   const std::uint32_t n_mats = shape.epilogue == Epilogue::swiglu ? 2 : 1;
   gpu::Program program = {
-      .body = {}, .parts = group_parts(shape.kind), .consts = matmul_consts(shape), .matrices = true};
-  program.parts.insert(program.parts.end(), {"matrix_weights", "step", "tile_rows", "rows_of_matrix",
-                                             epilogue_part(shape.epilogue)});
+      .body = {},
+      .parts = {"matrix_weights", "step", "tile_rows", "rows_of_matrix", epilogue_part(shape.epilogue)},
+      .consts = matmul_consts(shape),
+      .matrices = true};
   program.consts.push_back(gpu::const_u32("N_OUT", shape.n_out));
-  if (shape.kind != QuantKind::q4) {
-    program.consts.push_back(gpu::const_bool("SCALES_ARE_F16", shape.kind == QuantKind::q3));
-  }
+  add_weights(program, shape.kind);
   std::vector<gpu::Form> forms;
   for (const MatrixTile& tile : k_matrix_tiles) {
     if (!fits(tile, recording.limits)) continue;

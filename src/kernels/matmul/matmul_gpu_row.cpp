@@ -90,17 +90,20 @@ std::vector<IntegerForm> integer_forms(const gpu::Recording& recording, const Ma
     wanted = {{1024, 64, 1, 3}, {768, 64, 1, 2}, {1024, 64, 1, 5}, {512, 64, 1, 5},
               {512, 32, 1, 5},  {256, 64, 1, 5}, {256, 32, 1, 4},  {256, 32, 1, 2}};
   } else {
-    const bool leaves_idle = n_groups % 32 != 0;
-    const bool has_small_teams = n_groups % 16 == 0;
-    if (has_small_teams && n_workgroups(16) >= 1000) wanted.push_back({256, 16, 4, k_all});
-    if (leaves_idle && has_small_teams && n_workgroups(16) >= 512) wanted.push_back({384, 16, 2, k_all});
-    if (leaves_idle && has_small_teams && n_workgroups(16) >= 256) wanted.push_back({256, 16, 1, k_all});
-    if (!leaves_idle && n_workgroups(32) >= 1000) wanted.push_back({512, 32, 2, k_all});
-    if (!leaves_idle && n_workgroups(32) >= 512) wanted.push_back({384, 32, 3, k_all});
+    const std::uint32_t n_small = n_groups % 16 == 0 ? n_workgroups(16) : 0;
+    const std::uint32_t n_usual = n_workgroups(32);
+    if (n_small >= 1000) wanted.push_back({256, 16, 4, k_all});
+    if (n_groups % 32 != 0) {  // teams of 32 leave threads idle
+      if (n_small >= 512) wanted.push_back({384, 16, 2, k_all});
+      if (n_small >= 256) wanted.push_back({256, 16, 1, k_all});
+    } else {
+      if (n_usual >= 1000) wanted.push_back({512, 32, 2, k_all});
+      if (n_usual >= 512) wanted.push_back({384, 32, 3, k_all});
+    }
     // Few rows: larger teams are more workgroups.
-    if (n_workgroups(32) < 256 && n_groups % 96 == 0) wanted.push_back({384, 96, 1, k_all});
-    if (n_workgroups(32) < 256 && n_groups % 64 == 0) wanted.push_back({384, 64, 1, k_all});
-    const std::uint32_t steps = std::clamp(n_workgroups(32) / 256, 1u, 4u);
+    if (n_usual < 256 && n_groups % 96 == 0) wanted.push_back({384, 96, 1, k_all});
+    if (n_usual < 256 && n_groups % 64 == 0) wanted.push_back({384, 64, 1, k_all});
+    const std::uint32_t steps = std::clamp(n_usual / 256, 1u, 4u);
     wanted.insert(wanted.end(), {{256, 32, steps, k_all},
                                  {256, 32, 1, k_all},
                                  {256, 32, 2, k_all},

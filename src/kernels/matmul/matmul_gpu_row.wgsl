@@ -11,7 +11,7 @@ const ROWS = 2u;
 const COLUMNS = ROWS / N_MATS;  // of a team and step
 const CHUNKS = (N_GROUPS + CHUNK - 1u) / CHUNK;
 const_assert WORKGROUP % LANES == 0u;
-const_assert WORKGROUP % WIDEST == 0u;
+const_assert LANES % WIDEST == 0u;
 const_assert COLUMNS * STEPS <= LANES;
 
 // Partial sums [step][row][thread], and those of x's squares.
@@ -27,7 +27,8 @@ fn ask_for_weights(row: u32, first_group: u32) -> array<GroupW, ROUNDS> {
   return groups;
 }
 
-// Of the whole row. Here and below the rounds are known for the usual width, so that all reads are under way at once.
+// The row's sum of squares. Here and below, the usual width has a loop of its own, whose rounds a compiler knows, so that all
+// reads are under way at once.
 fn sum_of_squares(width: u32) -> f32 {
   var sum = 0.0;
   if (width == WIDEST) {
